@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+# The front door: each target installs what it needs where it may, builds in build/, and says what it did. `make help` lists them.
+# The build itself is CMake's; nothing here is needed to embed or package sandbench.
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+JOBS   ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
+
+.DEFAULT_GOAL := quick
+.NOTPARALLEL:
+.PHONY: quick demo test build check check-bare asan tsan clang tidy fuzz bench install accept clean help
+
+# Used where a build folder is made; one that is there keeps its generator.
+export CMAKE_GENERATOR ?= $(if $(shell command -v ninja),Ninja,Unix Makefiles)
+clangxx   := $(firstword $(foreach name,clang++ clang++-14,$(shell command -v $(name))))
+
+# $(call configured,FOLDER,OPTIONS): configures FOLDER once; an unfinished first try is begun again.
+configured = if ! test -e $(1)/build.ninja && ! test -e $(1)/Makefile; then \
+	rm -rf $(1)/CMakeCache.txt $(1)/CMakeFiles; cmake -S . -B $(1) $(2); fi
+# $(call built,FOLDER,TARGETS)
+# (CMake's own make, where there is no ninja, is not to think itself a child of this one)
+built = env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS cmake --build $(1) --parallel $(JOBS) $(if $(2),--target $(2))
+tested = ctest --test-dir $(1) --output-on-failure --no-tests=error --parallel $(JOBS)
+# $(call preset,NAME,OPTIONS): a preset of CMakePresets.json, in a folder of its own under build/
+preset = $(call configured,build/$(1),--preset $(1) $(2)) && $(call built,build/$(1))
+
+quick: with-tests ## configure, build, run what is fast
+	@$(tested) $(BUILD) --label-exclude slow
+
+demo: build ## find the planted weakness of a sample program: the main job, on real data
+	@$(MAKE) --no-print-directory -f recipes/demo.mk BIN=$(abspath $(BUILD))/bin
+
+test: with-tests ## build everything, run every test
+	@$(tested) $(BUILD)
+
+build: ## the tools, in build/bin/
+	@scripts/dependencies build
+	@$(call configured,$(BUILD),-DSB_BUILD_TESTS=OFF)
+	@$(call built,$(BUILD),sb_product)
+
+.PHONY: with-tests
+with-tests:
+	@scripts/dependencies build test
+	@$(call configured,$(BUILD))
+	@grep -q '^SB_BUILD_TESTS:BOOL=ON' $(BUILD)/CMakeCache.txt || cmake -B $(BUILD) -DSB_BUILD_TESTS=ON
+	@$(call built,$(BUILD))
+
+check: ## everything that CI runs; what this machine lacks is skipped aloud
+	@.ci/run
+
+check-bare: ## prove `make demo` and `make test` on a bare Debian in a folder (root)
+	@scripts/dependencies build check
+	@tests/bare/run.sh
+
+asan: ## tests under the address and undefined-behaviour sanitizers
+	@scripts/dependencies build test
+	@$(call preset,asan) && $(tested) build/asan --label-exclude slow
+
+tsan: ## tests under the thread sanitizer
+	@scripts/dependencies build test
+	@$(call preset,tsan) && $(tested) build/tsan --label-exclude slow
+
+clang: ## build everything with clang++, and every header alone
+	@scripts/dependencies build test
+	@$(call preset,clang,-DCMAKE_CXX_COMPILER=$(or $(clangxx),clang++)) && $(call built,build/clang,all_verify_interface_header_sets)
+
+tidy: ## clang-tidy over the tools and the headers they use
+	@scripts/dependencies build test tidy
+	@$(call configured,build/tidy,--preset tidy -DCMAKE_CXX_COMPILER=$(or $(clangxx),clang++)) && $(call built,build/tidy)
+
+fuzz: ## run each fuzz target for FUZZ_SECONDS=60
+	@scripts/dependencies build check
+	@$(call preset,fuzz,-DCMAKE_CXX_COMPILER=$(or $(clangxx),clang++)) && scripts/fuzz build/fuzz $(FUZZ_SECONDS)
+
+bench: ## measure beside the peers, print the table
+	@scripts/dependencies build bench
+	@$(call configured,$(BUILD),-DSB_BUILD_TESTS=OFF)
+	@cmake -B $(BUILD) -DSB_BUILD_BENCH=ON >/dev/null
+	@$(call built,$(BUILD),all)
+	@bench/run.sh $(abspath $(BUILD))
+
+install: build ## install under PREFIX=/usr/local (DESTDIR= stages it)
+	@DESTDIR='$(DESTDIR)' cmake --install $(BUILD) --prefix '$(PREFIX)'
+
+accept: build ## rewrite what a golden case expects: CASE=sb-rank/some-case
+	@test -n '$(CASE)' || { echo 'make accept: say which: CASE=tool/case (tests/cases/)' >&2; exit 2; }
+	@BIN=$(abspath $(BUILD))/bin tests/run_case.sh --accept 'tests/cases/$(CASE)'
+	@git --no-pager diff --stat -- 'tests/cases/$(CASE)'
+
+clean: ## remove build/
+	@rm -rf build $(BUILD)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# What our own sources are compiled with; nothing here reaches a consumer.
+add_library(sb_developer INTERFACE)
+target_compile_options(sb_developer INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
+  $<$<BOOL:${SB_WERROR}>:-Werror>)
+# g++ 12 sees overlaps and overruns inside its own std::string that are not there (GCC bugs 105329, 105651)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(sb_developer INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
+endif()
+if(SB_SANITIZE)
+  add_compile_options(-fsanitize=${SB_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${SB_SANITIZE})
+  set(SB_STATIC OFF)
+endif()

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// A tool's declaration as completions for bash, zsh and fish.
+#pragma once
+#include <sb/cli/help.hpp>
+#include <string>
+#include <string_view>
+
+namespace sb::cli {
+
+namespace detail {
+
+/// Inside single quotes of a shell.
+inline std::string quoted(std::string_view text) {
+    std::string out;
+    for (char const c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
+    return out;
+}
+inline bool takes_path(option const& o) { return o.meta == "FILE" || o.meta == "DIR" || o.meta == "PATH"; }
+
+inline std::string bash_completion(declaration const& d) {
+    std::string function = d.name, flags, cases;
+    for (auto& c : function)
+        if (c == '-') c = '_';
+    for (auto const& o : d.options) {
+        flags += cat(flags.empty() ? "" : " ", o.flag);
+        if (o.is_switch()) continue;
+        std::string pattern = o.letter ? cat(o.flag, "|-", o.letter) : o.flag;
+        if (!o.words.empty())
+            cases += cat("    ", pattern, ") COMPREPLY=($(compgen -W '", quoted(joined(o.words, " ")), "' -- \"$cur\")); return ;;\n");
+        else if (takes_path(o)) cases += cat("    ", pattern, ") COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n");
+        else cases += cat("    ", pattern, ") return ;;\n");
+    }
+    std::string out = cat("# SPDX-License-Identifier: MIT\n_", function, "() {\n",
+                          "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n  COMPREPLY=()\n");
+    if (d.rest_is_command)
+        out += "  local i\n  for ((i = 1; i < COMP_CWORD; i++)); do\n    if [[ ${COMP_WORDS[i]} == -- ]]; then\n"
+               "      if ((i + 1 == COMP_CWORD)); then COMPREPLY=($(compgen -c -- \"$cur\")); else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n"
+               "      return\n    fi\n  done\n";
+    out += cat("  case $prev in\n", cases, "  esac\n  if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W '", quoted(flags),
+               "' -- \"$cur\"))\n  else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n}\ncomplete -o filenames -F _", function, " ", d.name, "\n");
+    return out;
+}
+
+inline std::string zsh_completion(declaration const& d) {
+    auto const described = [](std::string_view text) {
+        std::string out;
+        for (char const c : text) {
+            if (c == '[' || c == ']' || c == ':' || c == '\\') out += '\\';
+            out += c;
+        }
+        return quoted(out);
+    };
+    std::string out = cat("#compdef ", d.name, "\n# SPDX-License-Identifier: MIT\n_arguments -s \\\n");
+    for (auto const& o : d.options) {
+        std::string action;
+        if (!o.is_switch()) {
+            action = cat(":", described(o.meta), ":");
+            if (!o.words.empty()) action += cat("(", quoted(joined(o.words, " ")), ")");
+            else if (takes_path(o)) action += "_files";
+            else action += " ";
+        }
+        out += cat("  '", o.list ? "*" : "", o.flag, "[", described(o.help), "]", action, "' \\\n");
+    }
+    out += d.rest_is_command ? "  '*:: :_normal'\n" : "  '*:file:_files'\n";
+    return out;
+}
+
+inline std::string fish_completion(declaration const& d) {
+    std::string out = "# SPDX-License-Identifier: MIT\n";
+    for (auto const& o : d.options) {
+        out += cat("complete -c ", d.name, " -l ", o.flag.substr(2));
+        if (o.letter) out += cat(" -s ", o.letter);
+        if (!o.is_switch()) out += !o.words.empty() ? cat(" -x -a '", quoted(joined(o.words, " ")), "'") : takes_path(o) ? " -r -F" : " -x";
+        std::string help;
+        for (char const c : o.help) help += c == '\'' ? "\\'" : c == '\\' ? "\\\\" : std::string(1, c);
+        out += cat(" -d '", help, "'\n");
+    }
+    return out;
+}
+
+} // namespace detail
+
+inline std::string completion(declaration const& d, std::string_view shell) {
+    if (shell == "bash") return detail::bash_completion(d);
+    return shell == "zsh" ? detail::zsh_completion(d) : detail::fish_completion(d);
+}
+
+} // namespace sb::cli

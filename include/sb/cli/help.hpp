@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// A tool's declaration as the text of --help.
+#pragma once
+#include <sb/cli/option.hpp>
+#include <sb/cli/terminal.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sb::cli {
+
+/// All that is known of a tool; help, manual, completions and reference are views of it.
+struct declaration {
+    std::string name, summary, version, manual; ///< `manual`: the hand-written half, Markdown
+    std::string operands, operands_help; ///< "[FILE…]"
+    std::vector<std::string> reads, writes; ///< kinds of records
+    std::vector<option> options;
+    bool rest_is_command = false; ///< the operands are another program's command line
+};
+
+struct exit_meaning {
+    std::string_view code, text;
+};
+inline constexpr exit_meaning exit_table[] = {
+    {"0", "it ran"},
+    {"1", "the answer to what was asked is no"},
+    {"2", "called wrongly"},
+    {"3", "a line of the input is not what it should be"},
+    {"4", "the system refused"},
+    {"130, 143", "interrupted, after cleaning up"},
+};
+
+inline std::string joined(std::vector<std::string> const& all, std::string_view between) {
+    std::string out;
+    for (auto const& each : all) out += cat(out.empty() ? "" : between, each);
+    return out;
+}
+
+/// Text broken into lines of at most `wide` cells, each after the first indented.
+inline std::string wrapped(std::string_view text, std::size_t indent, std::size_t wide) {
+    std::string out;
+    std::size_t used = 0;
+    split(text, ' ', [&](std::string_view word) {
+        auto const cells = width(word);
+        if (used > 0 && indent + used + 1 + cells > wide) out += "\n" + std::string(indent, ' '), used = 0;
+        if (used > 0) out += ' ', ++used;
+        out += word;
+        used += cells;
+    });
+    return out;
+}
+
+inline std::string flag_text(option const& o) {
+    std::string text = o.letter ? cat("-", o.letter, ", ", o.flag) : o.flag;
+    if (!o.is_switch()) text += cat(" ", o.meta, o.greedy ? "…" : "");
+    return text;
+}
+
+/// Help with what a person needs beside it: the words, the default, the environment name.
+inline std::string full_help(option const& o) {
+    std::string text = o.help;
+    if (!o.words.empty()) text += cat(" (", joined(o.words, ", "), ")");
+    if (!o.is_switch() && !o.default_text.empty()) text += cat(" [", o.default_text, "]");
+    if (!o.environment_names.empty()) text += cat(" [$", joined(o.environment_names, ", $"), "]");
+    return text;
+}
+
+inline std::string usage_line(declaration const& d) {
+    return cat("usage: ", d.name, " [OPTION…]", d.operands.empty() ? "" : " ", d.operands);
+}
+
+inline std::string help_text(declaration const& d, std::size_t wide) {
+    constexpr std::size_t indent = 26;
+    std::string out = cat(d.name, " - ", d.summary, "\n\n", usage_line(d), "\n");
+    if (!d.operands_help.empty()) out += cat("  ", wrapped(d.operands_help, 2, wide), "\n");
+    if (!d.reads.empty()) out += cat("reads:  ", joined(d.reads, ", "), "\n");
+    if (!d.writes.empty()) out += cat("writes: ", joined(d.writes, ", "), "\n");
+    for (bool const shared : {false, true}) {
+        std::string part;
+        for (auto const& o : d.options) {
+            if (o.shared != shared) continue;
+            std::string line = cat("  ", flag_text(o));
+            if (width(line) + 2 > indent) line += "\n" + std::string(indent, ' ');
+            else line += std::string(indent - width(line), ' ');
+            part += cat(line, wrapped(full_help(o), indent, wide), "\n");
+        }
+        if (!part.empty()) out += cat("\n", shared ? "options of every tool:\n" : "options:\n", part);
+    }
+    out += "\nexit status:\n";
+    for (auto const& e : exit_table) {
+        std::string line = cat("  ", e.code);
+        out += cat(line, std::string(12 - line.size(), ' '), e.text, "\n");
+    }
+    return out;
+}
+
+} // namespace sb::cli

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// A tool's declaration and its hand-written notes as a man page (roff) and as a reference page (Markdown).
+#pragma once
+#include <sb/cli/help.hpp>
+#include <string>
+#include <string_view>
+
+namespace sb::cli {
+
+namespace detail {
+
+/// Text that roff prints as it stands.
+inline std::string roff(std::string_view text) {
+    std::string out;
+    bool line_start = true;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        char const c = text[i];
+        if (line_start && (c == '.' || c == '\'')) out += "\\&";
+        line_start = c == '\n';
+        if (c == '\\') out += "\\e";
+        else if (c == '-') out += "\\-";
+        else if (text.substr(i).starts_with("…")) out += "...", i += 2;
+        else out += c;
+    }
+    return out;
+}
+
+/// `code` and **strong** of one Markdown line as bold.
+inline std::string roff_inline(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        auto const mark = text.find_first_of("`*");
+        if (mark == std::string_view::npos) break;
+        auto const fence = text.substr(mark, text.substr(mark).starts_with("**") ? 2 : 1);
+        auto const end = fence == "*" ? std::string_view::npos : text.find(fence, mark + fence.size());
+        if (end == std::string_view::npos) {
+            out += roff(text.substr(0, mark + 1));
+            text.remove_prefix(mark + 1);
+            continue;
+        }
+        out += roff(text.substr(0, mark));
+        out += cat("\\fB", roff(text.substr(mark + fence.size(), end - mark - fence.size())), "\\fR");
+        text.remove_prefix(end + fence.size());
+    }
+    return out + roff(text);
+}
+
+/// The little Markdown that manuals use: # headings, paragraphs, - lists, | tables | and fenced or indented code.
+inline std::string roff_of_markdown(std::string_view markdown) {
+    std::string out;
+    bool code = false, fenced = false, fresh = true;
+    auto const close_code = [&] {
+        if (std::exchange(code, false)) out += ".fi\n.RE\n", fresh = true;
+    };
+    auto const open_code = [&] {
+        if (!std::exchange(code, true)) out += ".PP\n.RS 4\n.nf\n";
+    };
+    split(markdown, '\n', [&](std::string_view line) {
+        if (line.starts_with("```")) {
+            fenced = !fenced;
+            if (fenced) open_code();
+            else close_code();
+        } else if (fenced) {
+            out += roff(line) + "\n";
+        } else if (line.starts_with("    ")) {
+            open_code();
+            out += roff(line.substr(4)) + "\n";
+        } else if (line.starts_with('|')) {
+            if (line.find_first_not_of("|-: ") == std::string_view::npos) return;
+            open_code();
+            out += roff(trim(line.substr(1, line.rfind('|') - 1))) + "\n";
+        } else {
+            close_code();
+            if (trim(line).empty()) fresh = true;
+            else if (line.starts_with('#')) {
+                auto title = std::string{trim(line.substr(line.find_first_not_of('#')))};
+                bool const sub = line.starts_with("##");
+                if (!sub)
+                    for (auto& c : title)
+                        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+                out += cat(sub ? ".SS " : ".SH ", roff(title), "\n");
+                fresh = false;
+            } else if (line.starts_with("- ")) {
+                out += cat(".IP \\(bu 2\n", roff_inline(line.substr(2)), "\n");
+                fresh = false;
+            } else {
+                if (std::exchange(fresh, false)) out += ".PP\n";
+                out += roff_inline(trim(line)) + "\n";
+            }
+        }
+    });
+    close_code();
+    return out;
+}
+
+} // namespace detail
+
+inline std::string man_page(declaration const& d) {
+    using detail::roff;
+    std::string title = d.name;
+    for (auto& c : title)
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    std::string out = cat(".\\\" SPDX-License-Identifier: MIT\n.TH ", roff(title), " 1 \"\" \"sandbench ", d.version, "\" \"sandbench\"\n");
+    out += cat(".SH NAME\n", roff(d.name), " \\- ", roff(d.summary), "\n");
+    out += cat(".SH SYNOPSIS\n.B ", roff(d.name), "\n[OPTION...]", d.operands.empty() ? "" : "\n", roff(d.operands), "\n");
+    out += ".SH DESCRIPTION\n";
+    if (!d.operands_help.empty()) out += roff(d.operands_help) + ".\n";
+    if (!d.reads.empty()) out += cat("Reads records of kind ", roff(joined(d.reads, ", ")), ".\n");
+    if (!d.writes.empty()) out += cat("Writes records of kind ", roff(joined(d.writes, ", ")), ".\n");
+    out += "A value comes from the flag, else the environment, else the file\n.IR .env\nof the current folder, else the "
+           "settings file, else the default;\n.B \\-\\-explain\nprints which.\n";
+    for (bool const shared : {false, true}) {
+        out += shared ? ".SH OPTIONS OF EVERY TOOL\n" : ".SH OPTIONS\n";
+        bool any = false;
+        for (auto const& o : d.options) {
+            if (o.shared != shared) continue;
+            any = true;
+            out += cat(".TP\n\\fB", o.letter ? cat("\\-", o.letter, "\\fR, \\fB") : std::string{}, roff(o.flag), "\\fR");
+            if (!o.is_switch()) out += cat(" \\fI", roff(o.meta), "\\fR", o.greedy ? "..." : "");
+            out += cat("\n", roff(full_help(o)), ".\n");
+        }
+        if (!any) out += "None of its own.\n";
+    }
+    out += detail::roff_of_markdown(d.manual);
+    out += ".SH EXIT STATUS\n";
+    for (auto const& e : exit_table) out += cat(".TP\n.B ", roff(e.code), "\n", roff(e.text), ".\n");
+    out += ".SH SEE ALSO\n.BR sb (1)\n";
+    return out;
+}
+
+inline std::string reference_page(declaration const& d) {
+    auto const cell = [](std::string_view text) {
+        std::string out;
+        for (char const c : text) out += c == '|' ? "\\|" : std::string(1, c);
+        return out;
+    };
+    std::string out = cat("# ", d.name, "\n\n", d.summary, ".\n\n    ", d.name, " [OPTION…] ", d.operands, "\n\n");
+    if (!d.operands_help.empty()) out += d.operands_help + ".\n\n";
+    if (!d.reads.empty()) out += cat("Reads: ", joined(d.reads, ", "), ". ");
+    if (!d.writes.empty()) out += cat("Writes: ", joined(d.writes, ", "), ".");
+    if (!d.reads.empty() || !d.writes.empty()) out += "\n\n";
+    for (bool const shared : {false, true}) {
+        std::string rows;
+        for (auto const& o : d.options) {
+            if (o.shared != shared) continue;
+            std::string env;
+            for (auto const& name : o.environment_names) env += cat(env.empty() ? "" : ", ", "`", name, "`");
+            rows += cat("| `", flag_text(o), "` | ", cell(o.help), o.words.empty() ? "" : cat(" (", joined(o.words, ", "), ")"),
+                        " | ", o.is_switch() ? "" : cell(o.default_text), " | ", env, " |\n");
+        }
+        if (!rows.empty())
+            out += cat(shared ? "## Options of every tool\n\n" : "## Options\n\n",
+                       "| option | meaning | default | environment |\n| --- | --- | --- | --- |\n", rows, "\n");
+    }
+    split(trim(d.manual), '\n', [&](std::string_view line) { out += cat(line.starts_with('#') ? "#" : "", line, "\n"); });
+    return out;
+}
+
+} // namespace sb::cli

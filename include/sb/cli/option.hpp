@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// One option of a tool, declared once: parsing, help, manual, completion, environment, settings and --explain read it.
+#pragma once
+#include <sb/core/near.hpp>
+#include <sb/core/result.hpp>
+#include <sb/core/text.hpp>
+#include <sb/core/units.hpp>
+#include <sb/json/number.hpp>
+#include <charconv>
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sb::cli {
+
+namespace detail {
+
+inline result<void> read_text(std::string_view text, std::string& into) {
+    into = text;
+    return {};
+}
+inline result<void> read_text(std::string_view text, bool& into) {
+    auto const word = lowered(text);
+    for (auto const* yes : {"1", "true", "yes", "on"})
+        if (word == yes) return into = true, result<void>{};
+    for (auto const* no : {"0", "false", "no", "off"})
+        if (word == no) return into = false, result<void>{};
+    return caller_error(cat("\"", text, "\" is neither yes nor no"));
+}
+template <std::integral T>
+result<void> read_text(std::string_view text, T& into) {
+    auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), into);
+    if (code == std::errc::result_out_of_range) return caller_error(cat("\"", text, "\" is out of range"));
+    if (code != std::errc{} || end != text.data() + text.size() || text.empty())
+        return caller_error(cat("\"", text, "\" is not a whole number"));
+    return {};
+}
+inline result<void> read_text(std::string_view text, double& into) {
+    auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), into);
+    if (code != std::errc{} || end != text.data() + text.size() || text.empty() || !std::isfinite(into))
+        return caller_error(cat("\"", text, "\" is not a number"));
+    return {};
+}
+inline result<void> read_text(std::string_view text, bytes& into) {
+    SB_TRY(into, parse_bytes(text));
+    return {};
+}
+inline result<void> read_text(std::string_view text, seconds& into) {
+    SB_TRY(into, parse_seconds(text));
+    return {};
+}
+template <class T>
+result<void> read_text(std::string_view text, std::optional<T>& into) {
+    T got{};
+    SB_CHECK(read_text(text, got));
+    into = std::move(got);
+    return {};
+}
+template <class T>
+result<void> read_text(std::string_view text, std::vector<T>& into) {
+    T got{};
+    SB_CHECK(read_text(text, got));
+    into.push_back(std::move(got));
+    return {};
+}
+
+inline std::string show(std::string const& s) { return s; }
+inline std::string show(bool b) { return b ? "yes" : "no"; }
+template <std::integral T>
+    requires(!std::same_as<T, bool>)
+std::string show(T n) {
+    return cat(n);
+}
+inline std::string show(double x) {
+    char digits[32];
+    return {digits, std::to_chars(digits, digits + sizeof digits, x).ptr};
+}
+inline std::string show(bytes b) { return cat(b.count); }
+inline std::string show(seconds s) { return show(s.count) + "s"; }
+template <class T>
+std::string show(std::optional<T> const& v) {
+    return v ? show(*v) : std::string{};
+}
+template <class T>
+std::string show(std::vector<T> const& all) {
+    std::string out;
+    for (auto const& each : all) out += (out.empty() ? "" : ",") + show(each);
+    return out;
+}
+
+template <class T>
+struct is_list : std::false_type {};
+template <class T>
+struct is_list<std::vector<T>> : std::true_type {};
+
+} // namespace detail
+
+class option {
+public:
+    std::string flag; ///< "--by"
+    char letter = 0; ///< 'h' for -h
+    std::string meta; ///< "NAME"; empty for a switch
+    std::string help;
+    std::vector<std::string> environment_names; ///< the first is the name, the others mean the same
+    struct old_name {
+        std::string name, instead;
+    };
+    std::vector<old_name> deprecated; ///< environment names and flags that still work and warn
+    std::vector<std::string> aliases; ///< other flags that mean the same
+    std::string setting_key; ///< top-level key of the settings file; the tool's section takes the flag's own name
+    std::vector<std::string> words; ///< the only values, when given
+    bool list = false, greedy = false, shared = false;
+    std::function<result<void>(std::string_view)> set;
+    std::function<std::string()> show;
+    std::function<void()> clear; ///< lists: a stronger source replaces, it does not add
+    std::string source = "default"; ///< where the value came from
+    std::string default_text;
+
+    option& env(std::string name) { return environment_names.push_back(std::move(name)), *this; }
+    option& old_env(std::string name, std::string instead) {
+        return deprecated.push_back({std::move(name), std::move(instead)}), *this;
+    }
+    option& old_flag(std::string name) { return deprecated.push_back({std::move(name), flag}), *this; }
+    option& alias(std::string other) { return aliases.push_back(std::move(other)), *this; }
+    option& short_name(char c) { return letter = c, *this; }
+    option& setting(std::string key) { return setting_key = std::move(key), *this; }
+    option& choices(std::vector<std::string> all) { return words = std::move(all), *this; }
+    /// Takes all arguments up to the next option: `--profile a b c`.
+    option& many() { return greedy = true, *this; }
+
+    bool is_switch() const noexcept { return meta.empty(); }
+    std::string section_key() const {
+        std::string key = flag.substr(2);
+        for (auto& c : key)
+            if (c == '-') c = '_';
+        return key;
+    }
+    /// Sets from text; the error says which name the text came from.
+    result<void> take(std::string_view text, std::string_view named) {
+        if (!words.empty()) {
+            std::string_view known;
+            for (std::string_view const word : words)
+                if (lowered(word) == lowered(text)) known = word;
+            if (known.empty()) {
+                std::string all;
+                for (auto const& word : words) all += (all.empty() ? "" : ", ") + word;
+                return caller_error(cat(named, ": \"", text, "\" is not one of ", all, did_you_mean(text, words)));
+            }
+            text = known;
+        }
+        if (auto const got = set(text); got.has_error()) return caller_error(cat(named, ": ", got.error().what));
+        return {};
+    }
+};
+
+/// Binds an option to the variable that it fills.
+template <class T>
+void bind_option(option& o, T& target) {
+    o.list = detail::is_list<T>::value;
+    o.set = [&target](std::string_view text) { return detail::read_text(text, target); };
+    o.show = [&target] { return detail::show(target); };
+    o.clear = [&target] {
+        if constexpr (detail::is_list<T>::value) target.clear();
+    };
+    o.default_text = detail::show(target);
+}
+
+} // namespace sb::cli

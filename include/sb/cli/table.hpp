@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Rows for people (aligned), for spreadsheets (CSV) and for documents (Markdown).
+#pragma once
+#include <sb/cli/terminal.hpp>
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sb::cli {
+
+class table {
+public:
+    enum class align { left, right };
+    table& column(std::string title, align side = align::left) {
+        titles_.push_back(std::move(title));
+        sides_.push_back(side);
+        return *this;
+    }
+    void row(std::vector<std::string> cells) {
+        cells.resize(titles_.size());
+        rows_.push_back(std::move(cells));
+    }
+    std::size_t rows() const noexcept { return rows_.size(); }
+
+    /// Aligned columns two blanks apart; `color` makes the titles bold.
+    std::string text(bool color = false) const {
+        std::vector<std::size_t> wide(titles_.size());
+        std::vector<std::vector<std::string>> shown{titles_};
+        shown.insert(shown.end(), rows_.begin(), rows_.end());
+        for (auto& cells : shown)
+            for (std::size_t c = 0; c < wide.size(); ++c) {
+                cells[c] = printable(cells[c]);
+                wide[c] = std::max(wide[c], width(cells[c]));
+            }
+        std::string out;
+        bool title = true;
+        for (auto const& cells : shown) {
+            std::string line;
+            for (std::size_t c = 0; c < wide.size(); ++c) {
+                auto const pad = std::string(wide[c] - width(cells[c]), ' ');
+                line += c ? "  " : "";
+                line += sides_[c] == align::right ? pad + cells[c] : cells[c] + pad;
+            }
+            while (line.ends_with(' ')) line.pop_back();
+            out += title && color ? "\x1b[1m" + line + "\x1b[0m\n" : line + "\n";
+            title = false;
+        }
+        return out;
+    }
+    /// RFC 4180, lines end with LF.
+    std::string csv() const {
+        std::string out;
+        auto const put = [&](std::vector<std::string> const& cells) {
+            for (std::size_t c = 0; c < cells.size(); ++c) {
+                if (c) out += ',';
+                if (cells[c].find_first_of(",\"\r\n") == std::string::npos) {
+                    out += cells[c];
+                    continue;
+                }
+                out += '"';
+                for (char const each : cells[c]) out += each == '"' ? "\"\"" : std::string(1, each);
+                out += '"';
+            }
+            out += '\n';
+        };
+        put(titles_);
+        for (auto const& cells : rows_) put(cells);
+        return out;
+    }
+    std::string markdown() const {
+        std::string out;
+        auto const put = [&](std::vector<std::string> const& cells) {
+            out += '|';
+            for (auto const& cell : cells) {
+                out += ' ';
+                for (char const each : printable(cell)) out += each == '|' ? "\\|" : std::string(1, each);
+                out += " |";
+            }
+            out += '\n';
+        };
+        put(titles_);
+        out += '|';
+        for (auto const side : sides_) out += side == align::right ? " ---: |" : " --- |";
+        out += '\n';
+        for (auto const& cells : rows_) put(cells);
+        return out;
+    }
+
+private:
+    std::vector<std::string> titles_;
+    std::vector<align> sides_;
+    std::vector<std::vector<std::string>> rows_;
+};
+
+} // namespace sb::cli

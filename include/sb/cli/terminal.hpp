@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// What the terminal can show, and whether there is one.
+#pragma once
+#include <sb/core/text.hpp>
+#include <sb/json/write.hpp>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace sb::cli {
+
+enum class color_mode { automatic, always, never };
+
+/// NO_COLOR and a dumb terminal mean no; CLICOLOR_FORCE means yes; else a terminal decides.
+inline bool use_color(int fd, color_mode mode) {
+    auto const set = [](char const* name) {
+        char const* const v = std::getenv(name);
+        return v && *v && std::string_view{v} != "0";
+    };
+    if (mode != color_mode::automatic) return mode == color_mode::always;
+    if (char const* const no = std::getenv("NO_COLOR"); no && *no) return false;
+    if (set("CLICOLOR_FORCE")) return true;
+    char const* const term = std::getenv("TERM");
+    return ::isatty(fd) == 1 && term && std::string_view{term} != "dumb";
+}
+
+/// Columns of the terminal at `fd`; `otherwise` where there is none.
+inline int columns(int fd, int otherwise = 100) {
+    winsize size{};
+    if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    return otherwise;
+}
+
+/// Cells that UTF-8 text takes: wide East Asian and emoji two, combining marks none.
+inline std::size_t width(std::string_view text) {
+    std::size_t cells = 0;
+    for (std::size_t i = 0; i < text.size();) {
+        auto const n = json::utf8_length(text.substr(i));
+        std::uint32_t code = static_cast<unsigned char>(text[i]);
+        if (n == 2) code &= 0x1f;
+        if (n == 3) code &= 0x0f;
+        if (n == 4) code &= 0x07;
+        for (std::size_t k = 1; k < n; ++k) code = code << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3f);
+        bool const none = (code >= 0x300 && code < 0x370) || code == 0x200b || code == 0x200d || (code >= 0xfe00 && code <= 0xfe0f);
+        bool const wide = (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) ||
+                          (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) ||
+                          (code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff00 && code <= 0xff60) ||
+                          (code >= 0x1f300 && code <= 0x1faff) || (code >= 0x20000 && code <= 0x3fffd);
+        cells += none ? 0 : wide ? 2 : 1;
+        i += n > 0 ? n : 1;
+    }
+    return cells;
+}
+
+/// Text that a terminal shows and never obeys: control characters stand as \xNN.
+inline std::string printable(std::string_view text) {
+    constexpr char hex[] = "0123456789abcdef";
+    std::string out;
+    for (std::size_t i = 0; i < text.size();) {
+        auto const c = static_cast<unsigned char>(text[i]);
+        auto const n = json::utf8_length(text.substr(i));
+        bool const c1 = n == 2 && c == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+        if (n == 0 || c < 0x20 || c == 0x7f || c1) {
+            for (std::size_t k = 0; k < (n > 0 ? n : 1); ++k) {
+                auto const b = static_cast<unsigned char>(text[i + k]);
+                out.append("\\x"), out.push_back(hex[b >> 4]), out.push_back(hex[b & 15]);
+            }
+        } else {
+            out.append(text, i, n);
+        }
+        i += n > 0 ? n : 1;
+    }
+    return out;
+}
+
+} // namespace sb::cli

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: MIT
+// A tool's `main`: options declared once, the work beside them, one line for each way it can go wrong.
+#pragma once
+#include <sb/cli/completion.hpp>
+#include <sb/cli/environment.hpp>
+#include <sb/cli/help.hpp>
+#include <sb/cli/log.hpp>
+#include <sb/cli/manual.hpp>
+#include <sb/cli/option.hpp>
+#include <sb/cli/settings.hpp>
+#include <sb/cli/table.hpp>
+#include <sb/cli/terminal.hpp>
+#include <sb/core/output.hpp>
+#include <sb/json/record.hpp>
+#include <csignal>
+#include <functional>
+#include <new>
+#include <sched.h>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sb::cli {
+
+/// What the work is given.
+struct io {
+    output& out; ///< standard output: records and tables, nothing else
+    logger& log; ///< standard error, for people
+    environment const& env;
+    object const& settings; ///< the whole settings file; empty without one
+    std::string data_dir; ///< where histories live; not made until something is written
+    int threads = 1;
+    bool in_terminal = false, out_terminal = false, err_terminal = false;
+    bool in_closed = false; ///< standard input was closed or is the null device
+    bool out_color = false, err_color = false;
+    bool answer_no = false; ///< set it when the answer to what was asked is no: exit status 1
+    std::int64_t bad_lines = 0; ///< what `reject` counted: exit status 3
+    int interrupted = 0; ///< the signal that ended the work early: exit status 128 + it
+
+    /// Says what is wrong with a line, counts it, and lets the work go on.
+    void reject(std::string_view file, std::int64_t line, std::size_t byte, std::string_view what) {
+        ++bad_lines;
+        log.error(cat(file, file.empty() ? "" : ": ", "line ", line, ", byte ", byte, ": ", what));
+    }
+};
+
+class tool {
+public:
+    tool(std::string name, std::string summary) {
+        self_.name = std::move(name);
+        self_.summary = std::move(summary);
+    }
+    /// The hand-written half of the manual and the version, both made by the build.
+    tool& about(std::string_view version, std::string_view manual) {
+        self_.version = version;
+        self_.manual = manual;
+        return *this;
+    }
+    template <json::record R>
+    tool& reads() {
+        schemas_.emplace_back("reads", [] { return json::schema_document<R>(); });
+        self_.reads.emplace_back(R::kind);
+        return *this;
+    }
+    template <json::record R>
+    tool& writes() {
+        schemas_.emplace_back("writes", [] { return json::schema_document<R>(); });
+        self_.writes.emplace_back(R::kind);
+        return *this;
+    }
+    /// An option that fills `target`, whose value now is its default. The returned declaration can be refined until
+    /// the next option is added.
+    template <class T>
+    cli::option& option(std::string flag, std::string meta, std::string help, T& target) {
+        auto& o = self_.options.emplace_back();
+        o.flag = std::move(flag), o.meta = std::move(meta), o.help = std::move(help);
+        bind_option(o, target);
+        return o;
+    }
+    /// An option without a value: `--name` is yes, `--no-name` is no.
+    cli::option& flag(std::string name, std::string help, bool& target) {
+        return option(std::move(name), "", std::move(help), target);
+    }
+    /// Where words that are no options go.
+    tool& operands(std::string usage, std::string help, std::vector<std::string>& into) {
+        self_.operands = std::move(usage), self_.operands_help = std::move(help), operands_ = &into;
+        return *this;
+    }
+    /// `-- CMD ARG…`: all after `--`, or from the first word that is no option, is another program's command line.
+    tool& command(std::string usage, std::string help, std::vector<std::string>& into) {
+        self_.rest_is_command = true;
+        return operands(std::move(usage), std::move(help), into);
+    }
+
+    /// For the one tool that reads settings files for all others: it must not ask itself.
+    tool& without_settings() {
+        reads_settings_ = false;
+        return *this;
+    }
+
+    /// Parses, runs the work, flushes, and gives the exit status of design.md §5.
+    int run(int argc, char** argv, std::function<result<void>(io&)> const& work) {
+        std::signal(SIGPIPE, SIG_IGN); // a closed output is seen where it is written
+        open_missing_descriptors();
+        add_shared_options();
+        log_.tool = self_.name;
+        output out{1};
+        object settings;
+        int status = 0;
+        auto const said = resolve(argc, argv, settings);
+        if (said.has_error()) return fail(said.error());
+        if (inform(out)) return finish(out, 0);
+        io given{out, log_, env_, settings, data_dir(), threads()};
+        given.in_terminal = ::isatty(0) == 1, given.out_terminal = ::isatty(1) == 1, given.err_terminal = ::isatty(2) == 1;
+        given.in_closed = in_closed_ || is_null_device(0);
+        given.out_color = use_color(1, color()), given.err_color = use_color(2, color());
+        try {
+            auto const done = work(given);
+            if (done.has_error()) status = fail(done.error());
+            else if (given.bad_lines > 0) status = 3;
+            else if (given.answer_no) status = 1;
+        } catch (std::bad_alloc const&) {
+            status = fail(system_error("out of memory"));
+        }
+        status = finish(out, status);
+        return given.interrupted ? 128 + given.interrupted : status;
+    }
+
+    declaration const& self() const noexcept { return self_; }
+
+private:
+    using assignment = std::pair<cli::option*, std::string>;
+
+    void add_shared_options() {
+        auto const first = self_.options.size();
+        option("--data-dir", "DIR", "where histories live; without it $XDG_STATE_HOME/sandbench", data_dir_)
+            .env("SANDBOX_DATA_DIR").alias("--sandbox-data-dir").setting("data_dir");
+        option("--settings", "FILE", "settings file, YAML or .json; without it sandbox_settings.yaml, if there is one", settings_path_)
+            .env("SANDBOX_SETTINGS_YAML");
+        option("--log-level", "LEVEL", "how much is said on standard error", level_)
+            .choices({"critical", "error", "warning", "info", "debug"}).env("SANDBOX_LOG_LEVEL").env("LOG_LEVEL").setting("log_level");
+        flag("--verbose", "say more: the same as --log-level info", verbose_).short_name('v').env("SANDBOX_VERBOSE").setting("verbose");
+        flag("--debug", "say all: the same as --log-level debug", debug_).env("SANDBOX_DEBUG").setting("debug");
+        flag("--json-logs", "say it as JSON lines", log_.json).env("SANDBOX_JSON_LOGS").setting("json_logs");
+        option("--threads", "N", "threads to use; 0 is one for each core", threads_).env("SANDBOX_THREADS").setting("threads");
+        option("--color", "WHEN", "colour on a terminal; NO_COLOR is respected", color_).choices({"auto", "always", "never"}).env("SANDBOX_COLOR").setting("color");
+        flag("--explain", "print each option's value and where it came from, then end", explain_);
+        flag("--schema", "print the JSON Schema of what is read and written, then end", schema_);
+        flag("--man", "print the manual page (roff), then end", man_);
+        flag("--reference", "print the manual page (Markdown), then end", reference_);
+        option("--completion", "SHELL", "print the shell's completion script, then end", completion_).choices({"bash", "zsh", "fish"});
+        flag("--version", "print the version, then end", version_);
+        flag("--help", "print this, then end", help_).short_name('h');
+        for (auto i = first; i < self_.options.size(); ++i) self_.options[i].shared = true;
+    }
+
+    /// A closed 0, 1 or 2 would be handed to the next file opened: the null device takes its place, so that reading
+    /// finds the end and writing fails as it should.
+    void open_missing_descriptors() {
+        for (int fd = 0; fd < 3; ++fd)
+            if (::fcntl(fd, F_GETFD) < 0) {
+                if (fd == 0) in_closed_ = true;
+                if (::open("/dev/null", fd == 0 ? O_RDONLY : fd == 1 ? O_RDONLY : O_WRONLY) < 0) return;
+            }
+    }
+    static bool is_null_device(int fd) {
+        struct stat given {}, null {};
+        return ::fstat(fd, &given) == 0 && ::stat("/dev/null", &null) == 0 && S_ISCHR(given.st_mode) && given.st_rdev == null.st_rdev;
+    }
+
+    cli::option* find(std::string_view flag, std::string& old) {
+        for (auto& o : self_.options) {
+            if (o.flag == flag) return &o;
+            for (auto const& other : o.aliases)
+                if (other == flag) return &o;
+            for (auto const& d : o.deprecated)
+                if (d.name == flag) return old = d.instead, &o;
+        }
+        return nullptr;
+    }
+    error unknown(std::string_view text) const {
+        std::vector<std::string_view> names;
+        for (auto const& o : self_.options) names.push_back(o.flag);
+        return caller_error(cat("unknown option \"", text, "\"", did_you_mean(text, names), " ", self_.name, " --help lists all"));
+    }
+
+    /// The command line as assignments; values are not read yet, so that the last source of each is known first.
+    result<std::vector<assignment>> read_arguments(int argc, char** argv) {
+        std::vector<assignment> all;
+        int i = 1;
+        auto const rest = [&] {
+            for (; i < argc; ++i) operands_->emplace_back(argv[i]);
+        };
+        for (; i < argc; ++i) {
+            std::string_view word{argv[i]};
+            if (word == "--") {
+                ++i;
+                if (!operands_ && i < argc) return caller_error(cat("takes no operands, but was given \"", argv[i], "\""));
+                if (operands_) rest();
+                break;
+            }
+            if (!word.starts_with('-') || word == "-") {
+                if (!operands_) return caller_error(cat("takes no operands, but was given \"", word, "\"; ", self_.name, " --help shows its use"));
+                if (self_.rest_is_command) {
+                    rest();
+                    break;
+                }
+                operands_->emplace_back(word);
+                continue;
+            }
+            std::optional<std::string> value;
+            std::string old;
+            cli::option* o = nullptr;
+            if (word.starts_with("--")) {
+                auto const equals = word.find('=');
+                auto const name = word.substr(0, equals);
+                if (equals != std::string_view::npos) value = word.substr(equals + 1);
+                o = find(name, old);
+                if (!o && name.starts_with("--no-")) {
+                    o = find(cat("--", name.substr(5)), old);
+                    if (o && (!o->is_switch() || value)) o = nullptr;
+                    if (o) value = "no";
+                } else if (o && o->is_switch() && !value) {
+                    value = "yes";
+                }
+                if (!old.empty()) log_later_.push_back(cat(name, " is old; ", old, " takes its place"));
+            } else {
+                for (auto& each : self_.options)
+                    if (each.letter == word[1]) o = &each;
+                if (o && o->is_switch()) {
+                    if (word.size() > 2) o = nullptr;
+                    else value = "yes";
+                } else if (o && word.size() > 2) value = word.substr(2);
+            }
+            if (!o) return unknown(word);
+            if (!value) {
+                if (i + 1 >= argc) return caller_error(cat(word, " needs a value: ", flag_text(*o)));
+                value = argv[++i];
+            }
+            all.emplace_back(o, *value);
+            if (o->greedy)
+                while (i + 1 < argc && argv[i + 1][0] != '-') all.emplace_back(o, argv[++i]);
+        }
+        return all;
+    }
+
+    result<void> resolve(int argc, char** argv, object& settings) {
+        env_.read_file(".env");
+        SB_TRY(auto const given, read_arguments(argc, argv));
+        for (auto& o : self_.options) SB_CHECK(from_flags(o, given));
+        if (help_ || version_ || man_ || reference_ || !completion_.empty()) return {}; // works whatever the environment holds
+        for (auto& o : self_.options)
+            if (o.source == "default") SB_CHECK(from_environment(o));
+        if (settings_path_.empty() && ::access("sandbox_settings.yaml", F_OK) == 0) settings_path_ = "sandbox_settings.yaml";
+        if (reads_settings_ && !settings_path_.empty()) {
+            auto got = read_settings(settings_path_);
+            if (got.has_error()) return caller_error(got.error().what);
+            settings = std::move(*got);
+            SB_CHECK(check_section(settings));
+            for (auto& o : self_.options)
+                if (o.source == "default") SB_CHECK(from_settings(o, settings));
+        }
+        set_level();
+        for (auto const& each : log_later_) log_.warn(each);
+        if (threads_ < 0 || threads_ > 4096) return caller_error("--threads: must be from 0 to 4096");
+        return {};
+    }
+
+    result<void> from_flags(cli::option& o, std::vector<assignment> const& given) {
+        bool first = true;
+        for (auto const& [which, text] : given) {
+            if (which != &o) continue;
+            if (std::exchange(first, false)) o.clear();
+            SB_CHECK(o.take(text, o.flag));
+            o.source = "flag " + o.flag;
+        }
+        return {};
+    }
+
+    result<void> take_list(cli::option& o, std::string_view text, std::string const& named) {
+        o.clear();
+        if (!o.list) return o.take(text, named);
+        std::optional<error> wrong;
+        split(text, ',', [&](std::string_view each) {
+            if (wrong || trim(each).empty()) return;
+            if (auto const got = o.take(trim(each), named); got.has_error()) wrong = got.error();
+        });
+        if (wrong) return *wrong;
+        return {};
+    }
+
+    result<void> from_environment(cli::option& o) {
+        for (bool const file : {false, true}) {
+            auto const use = [&](std::string const& name, std::string_view instead) -> result<bool> {
+                auto const got = env_.find(name);
+                if (!got || got->from_file != file) return false;
+                auto const named = cat(file ? ".env " : "", name);
+                SB_CHECK(take_list(o, got->value, named));
+                o.source = cat(file ? ".env " : "environment ", name);
+                if (!instead.empty()) log_later_.push_back(cat(name, " is old; ", instead, " takes its place"));
+                return true;
+            };
+            for (auto const& name : o.environment_names) {
+                SB_TRY(bool const done, use(name, {}));
+                if (done) return {};
+            }
+            for (auto const& [name, instead] : o.deprecated) {
+                if (name.starts_with('-')) continue;
+                SB_TRY(bool const done, use(name, instead));
+                if (done) return {};
+            }
+        }
+        return {};
+    }
+
+    result<void> take_setting(cli::option& o, value const& v, std::string const& named) {
+        auto const text = [](value const& each) {
+            if (auto const* s = each.if_string()) return *s;
+            if (auto const* b = each.if_bool()) return std::string{*b ? "yes" : "no"};
+            return json::text_of(each);
+        };
+        o.clear();
+        o.source = cat("settings ", settings_path_);
+        if (auto const* all = v.if_array(); all && o.list) {
+            for (auto const& each : *all) SB_CHECK(o.take(text(each), named));
+            return {};
+        }
+        if (v.if_array() || v.if_object()) return caller_error(cat(named, ": must be a single value"));
+        if (v.is_null()) return {};
+        return o.take(text(v), named);
+    }
+
+    /// The tool's own section first, then the top-level key that several tools share.
+    result<void> from_settings(cli::option& o, object const& settings) {
+        if (auto const* mine = settings.find(self_.name); mine && mine->if_object())
+            if (auto const* v = mine->if_object()->find(o.section_key()))
+                return take_setting(o, *v, cat("settings ", settings_path_, ": ", self_.name, ".", o.section_key()));
+        if (!o.setting_key.empty())
+            if (auto const* v = settings.find(o.setting_key))
+                return take_setting(o, *v, cat("settings ", settings_path_, ": ", o.setting_key));
+        return {};
+    }
+
+    /// A key of our own section that is no option is a slip of the pen, and said.
+    result<void> check_section(object const& settings) const {
+        auto const* mine = settings.find(self_.name);
+        if (!mine) return {};
+        if (!mine->if_object()) return caller_error(cat("settings ", settings_path_, ": ", self_.name, ": must be a map"));
+        std::vector<std::string> known;
+        for (auto const& o : self_.options) known.push_back(o.section_key());
+        for (auto const& [key, v] : *mine->if_object())
+            if (std::find(known.begin(), known.end(), key) == known.end())
+                return caller_error(cat("settings ", settings_path_, ": ", self_.name, ": unknown key \"", key, "\"", did_you_mean(key, known)));
+        return {};
+    }
+
+    void set_level() {
+        constexpr std::string_view names[] = {"error", "warning", "info", "debug"};
+        for (int i = 0; i < 4; ++i)
+            if (level_ == names[i]) log_.level = static_cast<log_level>(i);
+        if (level_ == "critical") log_.level = log_level::error;
+        if (verbose_ && log_.level < log_level::info) log_.level = log_level::info;
+        if (debug_) log_.level = log_level::debug;
+    }
+
+    /// The questions about the tool itself; true when one was answered.
+    bool inform(output& out) {
+        if (help_) out << help_text(self_, static_cast<std::size_t>(::isatty(1) == 1 ? std::max(columns(1), 60) : 100));
+        else if (version_) out << cat(self_.name, " (sandbench) ", self_.version, "\n");
+        else if (man_) out << man_page(self_);
+        else if (reference_) out << reference_page(self_);
+        else if (!completion_.empty()) out << completion(self_, completion_);
+        else if (schema_) out << json::text_of(schemas()) << "\n";
+        else if (explain_) out << explanation();
+        else return false;
+        return true;
+    }
+    value schemas() const {
+        object all{{"reads", object{}}, {"writes", object{}}};
+        for (auto const& [side, make] : schemas_) {
+            auto schema = make();
+            auto const kind = std::string{schema.find("title")->string_or({})};
+            all.find(side)->if_object()->set(kind, std::move(schema));
+        }
+        return all;
+    }
+    std::string explanation() const {
+        table rows;
+        rows.column("option").column("value").column("from");
+        for (auto const& o : self_.options) {
+            bool const question = o.flag == "--explain" || o.flag == "--schema" || o.flag == "--man" || o.flag == "--reference" ||
+                                  o.flag == "--completion" || o.flag == "--version" || o.flag == "--help";
+            auto const shown = o.flag == "--data-dir" ? data_dir() : o.flag == "--threads" ? cat(threads()) : o.show();
+            if (!question) rows.row({o.flag.substr(2), shown, o.source});
+        }
+        return ::isatty(1) == 1 ? rows.text(use_color(1, color())) : rows.csv();
+    }
+
+    int fail(error const& e) {
+        log_.error(e.what);
+        return e.on == blame::caller ? 2 : e.on == blame::input ? 3 : 4;
+    }
+    /// What was written is flushed last: a full disk is the system's refusal, a reader that left is not.
+    int finish(output& out, int status) {
+        auto const flushed = out.flush();
+        if (flushed.has_error()) return fail(flushed.error());
+        return status;
+    }
+
+    std::string data_dir() const {
+        if (!data_dir_.empty()) return data_dir_;
+        if (auto const state = env_.find("XDG_STATE_HOME")) return state->value + "/sandbench";
+        return env_.value_or("HOME", ".") + "/.local/state/sandbench";
+    }
+    int threads() const {
+        if (threads_ > 0) return static_cast<int>(threads_);
+        cpu_set_t set; // the cores this process may use, as taskset and containers set them
+        CPU_ZERO(&set);
+        return ::sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(CPU_COUNT(&set), 1) : 1;
+    }
+    color_mode color() const noexcept {
+        return color_ == "always" ? color_mode::always : color_ == "never" ? color_mode::never : color_mode::automatic;
+    }
+
+    declaration self_;
+    std::vector<std::pair<std::string, std::function<object()>>> schemas_;
+    std::vector<std::string>* operands_ = nullptr;
+    environment env_;
+    logger log_;
+    std::vector<std::string> log_later_;
+    std::string data_dir_, settings_path_, level_ = "warning", color_ = "auto", completion_;
+    std::int64_t threads_ = 0;
+    bool verbose_ = false, debug_ = false, explain_ = false, schema_ = false, man_ = false, reference_ = false,
+         version_ = false, help_ = false, in_closed_ = false, reads_settings_ = true;
+};
+
+} // namespace sb::cli

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// File descriptors, owned from birth.
+#pragma once
+#include <sb/core/result.hpp>
+#include <cerrno>
+#include <fcntl.h>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace sb {
+
+/// Owns one file descriptor; -1 is none.
+class unique_fd {
+public:
+    explicit unique_fd(int fd = -1) noexcept : fd_{fd} {}
+    unique_fd(unique_fd&& from) noexcept : fd_{std::exchange(from.fd_, -1)} {}
+    unique_fd& operator=(unique_fd&& from) noexcept {
+        std::swap(fd_, from.fd_);
+        return *this;
+    }
+    ~unique_fd() { reset(); }
+    int get() const noexcept { return fd_; }
+    int release() noexcept { return std::exchange(fd_, -1); }
+    explicit operator bool() const noexcept { return fd_ >= 0; }
+    void reset() noexcept {
+        if (fd_ >= 0) ::close(std::exchange(fd_, -1)); // once: Linux frees the number even when close reports EINTR
+    }
+
+private:
+    int fd_;
+};
+
+/// Calls again while a signal interrupts.
+template <class Call>
+auto retry(Call call) {
+    for (;;)
+        if (auto const got = call(); got >= 0 || errno != EINTR) return got;
+}
+
+/// open(2), always close-on-exec: a sandboxed program inherits what is named, never what leaked.
+inline result<unique_fd> open_file(std::string const& path, int flags, mode_t mode = 0) {
+    int const fd = retry([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); });
+    if (fd < 0) return last_error("open", path);
+    return unique_fd{fd};
+}
+
+struct pipe_ends {
+    unique_fd read, write;
+};
+
+inline result<pipe_ends> make_pipe(int flags = 0) {
+    int ends[2];
+    if (::pipe2(ends, flags | O_CLOEXEC) < 0) return last_error("pipe");
+    return pipe_ends{unique_fd{ends[0]}, unique_fd{ends[1]}};
+}
+
+/// The whole of a small file; `limit` guards against a wrong path.
+inline result<std::string> read_file(std::string const& path, std::size_t limit = std::size_t{64} << 20) {
+    SB_TRY(auto const fd, open_file(path, O_RDONLY));
+    std::string text;
+    char block[1 << 14];
+    for (;;) {
+        auto const n = retry([&] { return ::read(fd.get(), block, sizeof block); });
+        if (n < 0) return last_error("read", path);
+        if (n == 0) return text;
+        text.append(block, static_cast<std::size_t>(n));
+        if (text.size() > limit) return system_error("read " + path + ": larger than " + std::to_string(limit) + " bytes");
+    }
+}
+
+} // namespace sb

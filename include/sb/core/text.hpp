@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Numbers and words as text, without a locale and without streams.
+#pragma once
+#include <charconv>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace sb {
+
+template <std::integral T>
+void append_number(std::string& to, T n) {
+    char digits[24];
+    auto const end = std::to_chars(digits, digits + sizeof digits, n).ptr;
+    to.append(digits, static_cast<std::size_t>(end - digits));
+}
+
+/// Fixed decimals, for tables that people read.
+inline std::string fixed(double x, int decimals) {
+    char digits[400];
+    auto const end = std::to_chars(digits, digits + sizeof digits, x, std::chars_format::fixed, decimals).ptr;
+    return {digits, end};
+}
+
+namespace detail {
+inline void append_any(std::string& to, std::string_view part) { to.append(part); }
+inline void append_any(std::string& to, char part) { to.push_back(part); }
+template <std::integral T>
+    requires(!std::same_as<T, char>)
+void append_any(std::string& to, T part) {
+    append_number(to, part);
+}
+} // namespace detail
+
+/// `cat("line ", 3, ": ", what)`
+template <class... Part>
+std::string cat(Part const&... part) {
+    std::string all;
+    (detail::append_any(all, part), ...);
+    return all;
+}
+
+constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+constexpr std::string_view trim(std::string_view text) noexcept {
+    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+    return text;
+}
+
+constexpr char to_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+inline std::string lowered(std::string_view text) {
+    std::string out{text};
+    for (auto& c : out) c = to_lower(c);
+    return out;
+}
+
+/// Calls `use(part)` for each part between separators, empty ones too.
+template <class Use>
+void split(std::string_view text, char separator, Use use) {
+    for (;;) {
+        auto const at = text.find(separator);
+        use(text.substr(0, at));
+        if (at == std::string_view::npos) return;
+        text.remove_prefix(at + 1);
+    }
+}
+
+} // namespace sb

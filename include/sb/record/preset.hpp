@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <sb/core/result.hpp>
+#include <sb/core/value.hpp>
+#include <string>
+#include <string_view>
+
+namespace sb {
+
+/// One environment to run a workload in: a flat map of upper-case keys. `id` is the hash of the keys
+/// (stress/preset_id.hpp), so that equal environments are equal wherever they were made.
+struct preset_record {
+    static constexpr auto kind = "preset";
+    static constexpr int version = 1;
+    std::string id;
+    object keys; ///< SCENARIO_NAME, SEVERITY, SEED, CPU_LIMIT, … sorted by name
+
+    std::string_view text(std::string_view key, std::string_view otherwise = {}) const noexcept {
+        auto const* v = keys.find(key);
+        return v ? v->string_or(otherwise) : otherwise;
+    }
+    std::string_view scenario() const noexcept { return text("SCENARIO_NAME"); }
+
+    object to_object() const {
+        object o{{"kind", kind}, {"v", version}, {"id", id}};
+        for (auto const& [key, v] : keys) o.members().emplace_back(key, v);
+        return o;
+    }
+    /// Takes what is there; a missing `id` stays empty and the caller gives it one.
+    static result<preset_record> from_object(object const& o) {
+        preset_record p;
+        for (auto const& [key, v] : o) {
+            if (key == "kind" || key == "v") continue;
+            if (key == "id") p.id = v.string_or({});
+            else p.keys.members().emplace_back(key, v);
+        }
+        return p;
+    }
+    static object schema() {
+        return {{"type", "object"},
+                {"properties",
+                 object{{"kind", object{{"const", kind}}},
+                        {"v", object{{"const", version}}},
+                        {"id", object{{"type", "string"}, {"pattern", "^[0-9a-f]{16}$"}}},
+                        {"SCENARIO_NAME", object{{"type", "string"}}},
+                        {"SEVERITY", object{{"type", "string"}}},
+                        {"SEED", object{{"type", "integer"}}}}},
+                {"patternProperties", object{{"^[A-Z][A-Z0-9_]*$", object{}}}},
+                {"required", array{"kind", "v", "id", "SCENARIO_NAME", "SEVERITY", "SEED"}},
+                {"additionalProperties", false}};
+    }
+};
+
+} // namespace sb

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <sb/core/value.hpp>
+#include <boost/describe.hpp>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sb {
+
+/// How a run came to its end; the first cause wins and is never overwritten.
+enum class end_class { ok, failed, signalled, timeout, memory, pids, disk, output, refused, setup };
+BOOST_DESCRIBE_ENUM(end_class, ok, failed, signalled, timeout, memory, pids, disk, output, refused, setup)
+
+struct run_end {
+    end_class class_ = end_class::ok;
+    std::optional<int> code; ///< exit status, when it exited
+    std::optional<int> signal; ///< signal number, when a signal ended it
+    std::string reason; ///< one line for a person; empty for ok
+};
+BOOST_DESCRIBE_STRUCT(run_end, (), (class_, code, signal, reason))
+
+/// A preset key that acted: what was asked, what was achieved, and by which mechanism.
+struct applied_key {
+    std::string key;
+    value requested, achieved;
+    std::string by;
+};
+BOOST_DESCRIBE_STRUCT(applied_key, (), (key, requested, achieved, by))
+
+/// A preset key that could not act here, and why.
+struct unsupported_key {
+    std::string key;
+    value requested;
+    std::string why;
+};
+BOOST_DESCRIBE_STRUCT(unsupported_key, (), (key, requested, why))
+
+struct stream_capture {
+    std::int64_t bytes = 0; ///< all that was written, kept or not
+    std::string sha256; ///< of the bytes up to the cap
+    std::string head; ///< the first 4 KiB; what is not UTF-8 stands as \xNN
+    bool truncated = false; ///< more came than the cap allows
+};
+BOOST_DESCRIBE_STRUCT(stream_capture, (), (bytes, sha256, head, truncated))
+
+struct host_facts {
+    std::string kernel;
+    int cpus = 0;
+    std::string cgroup; ///< v1, v2, hybrid or none
+};
+BOOST_DESCRIBE_STRUCT(host_facts, (), (kernel, cpus, cgroup))
+
+/// One execution of a workload under a preset.
+struct run_record {
+    static constexpr auto kind = "run";
+    static constexpr int version = 1;
+    std::string run_id; ///< hash of workload, preset, arm, repetition and seed: the key that resuming goes by
+    std::string ts; ///< start, UTC
+    std::string workload;
+    std::optional<std::string> module;
+    std::string scenario;
+    std::optional<std::string> severity;
+    std::string preset_id;
+    std::string preset_source; ///< stdin, preset-file, env, canonical, generated, none
+    std::string arm = "on";
+    int rep = 0; ///< from 0
+    std::int64_t seed = 0;
+    run_end end;
+    std::vector<std::string> limits_hit;
+    double wall_s = 0; ///< from exec's return to the end of the first process
+    std::optional<double> cpu_user_s, cpu_sys_s; ///< of all processes of the tree that were waited for
+    std::optional<std::int64_t> peak_rss_bytes, read_bytes, write_bytes, net_rx_bytes, net_tx_bytes;
+    std::optional<std::int64_t> max_pids;
+    std::optional<std::int64_t> left_running; ///< processes that outlived the run's end and were killed
+    std::optional<double> value, roi; ///< design.md §2
+    std::map<std::string, double> metrics; ///< reported by the workload or taken from its output
+    std::vector<applied_key> applied;
+    std::vector<unsupported_key> unsupported;
+    std::vector<std::string> informational; ///< keys that name or label and do nothing
+    std::string backend;
+    std::vector<std::string> layers;
+    stream_capture stdout_, stderr_; ///< with several copies: of the first that did not end well, else of the first
+    host_facts host;
+    std::optional<std::map<std::string, std::string>> sources; ///< figure -> how it was measured, where that matters
+};
+BOOST_DESCRIBE_STRUCT(run_record, (),
+                      (run_id, ts, workload, module, scenario, severity, preset_id, preset_source, arm, rep, seed, end,
+                       limits_hit, wall_s, cpu_user_s, cpu_sys_s, peak_rss_bytes, read_bytes, write_bytes, net_rx_bytes,
+                       net_tx_bytes, max_pids, left_running, value, roi, metrics, applied, unsupported, informational, backend, layers,
+                       stdout_, stderr_, host, sources))
+
+} // namespace sb

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// A YAML file as an object. Among the tools only `sb-settings` includes this: see cli/settings.hpp.
+#pragma once
+#include <sb/core/fd.hpp>
+#include <sb/core/text.hpp>
+#include <sb/core/value.hpp>
+#include <sb/json/number.hpp>
+#include <string>
+#include <yaml-cpp/yaml.h>
+
+namespace sb::yaml {
+
+namespace detail {
+
+/// A plain scalar by YAML's core schema; a quoted one is text.
+inline value scalar_of(YAML::Node const& node) {
+    auto const text = node.Scalar();
+    if (node.Tag() == "!") return text;
+    auto const word = lowered(text);
+    if (word == "true" || word == "yes" || word == "on") return true;
+    if (word == "false" || word == "no" || word == "off") return false;
+    if (word == "null" || word == "~" || word.empty()) return {};
+    bool whole = false;
+    if (json::number_length(text, whole) == text.size()) {
+        auto const n = json::read_number(text, whole);
+        if (n.kind == json::number_kind::integer) return n.integer;
+        if (n.kind == json::number_kind::natural) return n.natural;
+        if (n.kind == json::number_kind::real) return n.real;
+    }
+    return text;
+}
+
+/// `budget` counts nodes, so that aliases of aliases end in an error and not in all memory.
+inline result<value> value_of(YAML::Node const& node, int depth, int& budget) {
+    if (depth <= 0) return caller_error("nested too deep");
+    if (--budget <= 0) return caller_error("more than 1,000,000 values");
+    if (node.IsScalar()) return scalar_of(node);
+    if (node.IsSequence()) {
+        array all;
+        for (auto const& each : node) {
+            SB_TRY(all.emplace_back(), value_of(each, depth - 1, budget));
+        }
+        return value{std::move(all)};
+    }
+    if (!node.IsMap()) return value{};
+    object all;
+    for (auto const& each : node) {
+        if (!each.first.IsScalar()) return caller_error(cat("line ", each.first.Mark().line + 1, ": a key must be a word"));
+        SB_TRY(auto v, value_of(each.second, depth - 1, budget));
+        if (each.first.Scalar() == "<<" && v.if_object()) {
+            for (auto const& [key, merged] : *v.if_object())
+                if (!all.find(key)) all.set(key, merged);
+        } else {
+            all.set(each.first.Scalar(), std::move(v));
+        }
+    }
+    return value{std::move(all)};
+}
+
+} // namespace detail
+
+inline result<object> read_file(std::string const& path) {
+    SB_TRY(auto const text, sb::read_file(path, std::size_t{16} << 20));
+    try {
+        auto const document = YAML::Load(text);
+        int budget = 1'000'000;
+        auto got = detail::value_of(document, 64, budget);
+        if (got.has_error()) return caller_error(cat(path, ": ", got.error().what));
+        if (got->is_null()) return object{}; // an empty file sets nothing
+        if (!got->if_object()) return caller_error(cat(path, ": must be a map of names to values"));
+        return std::move(*got->if_object());
+    } catch (YAML::Exception const& e) {
+        return caller_error(cat(path, ": line ", e.mark.line + 1, ", byte ", e.mark.column + 1, ": ", e.msg));
+    }
+}
+
+} // namespace sb::yaml

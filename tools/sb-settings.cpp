@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// sb-settings - show a settings file as JSON
+#include "manual.hpp"
+#include <sb/cli/tool.hpp>
+#include <sb/yaml/read.hpp>
+#include <string>
+#include <vector>
+
+int main(int argc, char** argv) {
+    std::vector<std::string> files;
+    bool json = false;
+    sb::cli::tool tool{"sb-settings", "show a settings file as JSON, or say what is wrong with it"};
+    tool.about(sb::generated::version, sb::generated::manual);
+    tool.flag("--json", "print one compact line; without it one line for each top-level key", json);
+    tool.operands("[FILE]", "the file to read; without it sandbox_settings.yaml", files);
+    tool.without_settings();
+    return tool.run(argc, argv, [&](sb::cli::io& io) -> sb::result<void> {
+        if (files.size() > 1) return sb::caller_error("takes one file");
+        SB_TRY(auto const settings, sb::yaml::read_file(files.empty() ? "sandbox_settings.yaml" : files[0]));
+        if (json) {
+            io.out << sb::json::text_of(settings) << "\n";
+            return {};
+        }
+        for (auto const& [key, v] : settings) {
+            sb::json::append_string(io.out.buffer(), key);
+            io.out << ": " << sb::json::text_of(v) << "\n";
+        }
+        return {};
+    });
+}
