@@ -11,28 +11,28 @@ FUZZ_SECONDS ?= 60
 .NOTPARALLEL:
 .PHONY: quick demo test build check check-bare asan tsan clang tidy fuzz bench install accept clean help
 
-# Used where a build folder is made; one that is there keeps its generator.
+# For a build folder that is yet to be made; one that is there keeps its generator.
 export CMAKE_GENERATOR ?= $(if $(shell command -v ninja),Ninja,Unix Makefiles)
 clangxx   := $(firstword $(foreach name,clang++ clang++-14,$(shell command -v $(name))))
 
 # $(call configured,FOLDER,OPTIONS): configures FOLDER once; an unfinished first try is begun again.
 configured = if ! test -e $(1)/build.ninja && ! test -e $(1)/Makefile; then \
 	rm -rf $(1)/CMakeCache.txt $(1)/CMakeFiles; cmake -S . -B $(1) $(2); fi
-# $(call built,FOLDER,TARGETS)
-# (CMake's own make, where there is no ninja, is not to think itself a child of this one)
+# $(call built,FOLDER,TARGETS): CMake's own make, where there is no ninja, is not to think itself a child of this one.
 built = env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS cmake --build $(1) --parallel $(JOBS) $(if $(2),--target $(2))
-tested = ctest --test-dir $(1) --output-on-failure --no-tests=error --parallel $(JOBS)
+# $(call tested,FOLDER,OPTIONS)
+tested = ctest --test-dir $(1) $(2) --output-on-failure --no-tests=error --timeout 300 --parallel $(JOBS)
 # $(call preset,NAME,OPTIONS): a preset of CMakePresets.json, in a folder of its own under build/
 preset = $(call configured,build/$(1),--preset $(1) $(2)) && $(call built,build/$(1))
 
 quick: with-tests ## configure, build, run what is fast
-	@$(tested) $(BUILD) --label-exclude slow
+	@$(call tested,$(BUILD),--label-exclude slow)
 
 demo: build ## find the planted weakness of a sample program: the main job, on real data
 	@$(MAKE) --no-print-directory -f recipes/demo.mk BIN=$(abspath $(BUILD))/bin
 
 test: with-tests ## build everything, run every test
-	@$(tested) $(BUILD)
+	@$(call tested,$(BUILD))
 
 build: ## the tools, in build/bin/
 	@scripts/dependencies build
@@ -55,22 +55,23 @@ check-bare: ## prove `make demo` and `make test` on a bare Debian in a folder (r
 
 asan: ## tests under the address and undefined-behaviour sanitizers
 	@scripts/dependencies build test
-	@$(call preset,asan) && $(tested) build/asan --label-exclude slow
+	@$(call preset,asan) && $(call tested,build/asan,--label-exclude slow)
 
 tsan: ## tests under the thread sanitizer
 	@scripts/dependencies build test
-	@$(call preset,tsan) && $(tested) build/tsan --label-exclude slow
+	@$(call preset,tsan) && $(call tested,build/tsan,--label-exclude slow)
 
-clang: ## build everything with clang++, and every header alone
-	@scripts/dependencies build test
+clang: ## build everything with clang++, every header alone, run the tests
+	@scripts/dependencies build test clang
 	@$(call preset,clang,-DCMAKE_CXX_COMPILER=$(or $(clangxx),clang++)) && $(call built,build/clang,all_verify_interface_header_sets)
+	@$(call tested,build/clang,--label-exclude slow)
 
 tidy: ## clang-tidy over the tools and the headers they use
-	@scripts/dependencies build test tidy
+	@scripts/dependencies build clang tidy
 	@$(call configured,build/tidy,--preset tidy -DCMAKE_CXX_COMPILER=$(or $(clangxx),clang++)) && $(call built,build/tidy)
 
 fuzz: ## run each fuzz target for FUZZ_SECONDS=60
-	@scripts/dependencies build check
+	@scripts/dependencies build clang
 	@$(call preset,fuzz,-DCMAKE_CXX_COMPILER=$(or $(clangxx),clang++)) && scripts/fuzz build/fuzz $(FUZZ_SECONDS)
 
 bench: ## measure beside the peers, print the table

@@ -5,12 +5,7 @@ find_package(Threads REQUIRED)
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/layers.txt")
 file(STRINGS "${PROJECT_SOURCE_DIR}/docs/layers.txt" sb_edges REGEX "^[a-z]+ -> [a-z]+")
-set(SB_LAYERS core)
-foreach(edge IN LISTS sb_edges)
-  string(REGEX MATCH "^([a-z]+) -> ([a-z]+)" _ "${edge}")
-  list(APPEND SB_LAYERS ${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
-endforeach()
-list(REMOVE_DUPLICATES SB_LAYERS)
+file(GLOB SB_LAYERS CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/include/sb" "${PROJECT_SOURCE_DIR}/include/sb/*")
 
 foreach(layer IN LISTS SB_LAYERS)
   add_library(sb_${layer} INTERFACE)

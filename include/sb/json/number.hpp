@@ -16,7 +16,7 @@ struct number {
     union {
         std::int64_t integer; ///< kind integer
         std::uint64_t natural; ///< kind natural: above 2^63 - 1
-        double real; ///< kind real
+        double real; ///< kind real; kind overflow: infinite
     };
     double as_double() const noexcept {
         return kind == number_kind::integer   ? static_cast<double>(integer)
@@ -66,7 +66,7 @@ inline number read_number(std::string_view text, bool whole) noexcept {
         auto const e = text.find_first_of("eE");
         bool const tiny = (e != std::string_view::npos && e + 1 < text.size() && text[e + 1] == '-') ||
                           text.starts_with("0.") || text.starts_with("-0.");
-        if (!tiny) return n.kind = number_kind::overflow, n;
+        if (!tiny) return n.real = text.front() == '-' ? -HUGE_VAL : HUGE_VAL, n.kind = number_kind::overflow, n;
         n.real = text.front() == '-' ? -0.0 : 0.0;
     } else if (got.ec != std::errc{}) {
         return n.kind = number_kind::malformed, n;

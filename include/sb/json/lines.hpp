@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Records of one kind out of a stream of lines; lines of other kinds are handed on as they came.
+#pragma once
+#include <sb/core/source.hpp>
+#include <sb/core/text.hpp>
+#include <sb/json/parse.hpp>
+#include <sb/json/record.hpp>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace sb::json {
+
+/// A line that is not what it should be; line and byte count from 1.
+struct line_fault {
+    std::int64_t line;
+    std::size_t byte;
+    std::string_view what;
+};
+
+struct line_counts {
+    std::int64_t records = 0, others = 0, bad = 0, blank = 0, duplicate_keys = 0;
+};
+
+struct line_uses {
+    std::function<void(std::string_view line)> other = [](std::string_view) {}; ///< whole line without its newline
+    std::function<void(line_fault const&)> bad = [](line_fault const&) {};
+    bool strict = false; ///< stop at the first bad line
+};
+
+/// Calls `use(record)` for each line of that kind. Every byte of every line is checked. A bad line is reported and
+/// passed over, unless `strict`; only a failure to read is an error.
+template <record R, class Use>
+result<line_counts> for_each(source& from, Use use, line_uses const& uses = {}) {
+    line_counts counts;
+    std::int64_t number = 0;
+    auto const one = [&](std::string_view line) {
+        ++number;
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        if (trim(line).empty()) return ++counts.blank, true;
+        auto const bad = [&](std::size_t byte, std::string_view what) {
+            ++counts.bad;
+            uses.bad({number, byte + 1, what});
+            return !uses.strict;
+        };
+        value v;
+        std::size_t duplicates = 0;
+        if (auto const wrong = parse(line, v, &duplicates)) return bad(wrong->at, wrong->what);
+        counts.duplicate_keys += static_cast<std::int64_t>(duplicates);
+        auto const* o = v.if_object();
+        if (!o) return bad(0, "not an object");
+        auto const* kind = o->find("kind");
+        if (!kind || kind->string_or({}) != R::kind) return ++counts.others, uses.other(line), true;
+        R r;
+        if (auto const got = read_record(v, r); got.has_error()) return bad(0, got.error().what);
+        ++counts.records;
+        use(std::as_const(r));
+        return true;
+    };
+    std::string_view block;
+    for (;;) {
+        auto const more = from.next_block(block);
+        if (more.has_error()) {
+            if (more.error().on != blame::input) return more.error();
+            ++number, ++counts.bad; // a line above the limit stands for itself
+            uses.bad({number, 1, more.error().what});
+            if (uses.strict) return counts;
+            continue;
+        }
+        if (!*more) return counts;
+        while (!block.empty()) {
+            auto const end = block.find('\n');
+            if (!one(block.substr(0, end))) return counts;
+            block.remove_prefix(end == std::string_view::npos ? block.size() : end + 1);
+        }
+    }
+}
+
+} // namespace sb::json

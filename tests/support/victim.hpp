@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Jobs for tests: a victim (tests/victims/) under limits, in a folder that goes away.
+#pragma once
+#include "support/catch.hpp"
+#include <sb/isolate/remove_tree.hpp>
+#include <sb/isolate/watch.hpp>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sb::test {
+
+inline std::string victim_path() {
+    char const* const bin = std::getenv("SB_BIN");
+    return std::string{bin ? bin : "build/bin"} + "/../victims/victim";
+}
+
+/// Two seconds, 1 MiB a stream, no variables.
+inline isolate::job victim(std::vector<std::string> words) {
+    isolate::job job;
+    job.path = victim_path();
+    job.argv = {"victim"};
+    job.argv.insert(job.argv.end(), words.begin(), words.end());
+    job.held.wall_ns = 2'000'000'000;
+    job.held.output_bytes = 1 << 20;
+    return job;
+}
+
+inline isolate::watcher& watcher() {
+    static auto made = isolate::watcher::make();
+    return *made;
+}
+
+inline isolate::outcome run(isolate::job const& job) {
+    auto got = watcher().run(job);
+    REQUIRE_FALSE(got.has_error());
+    return std::move(*got);
+}
+
+/// A fresh folder, gone with all it holds at the end.
+class folder {
+public:
+    folder() {
+        char name[] = "/tmp/sb-test-XXXXXX";
+        REQUIRE(::mkdtemp(name) != nullptr);
+        path_ = name;
+    }
+    folder(folder const&) = delete;
+    folder& operator=(folder const&) = delete;
+    ~folder() {
+        if (auto const fd = isolate::detail::open_folder(AT_FDCWD, path_.c_str())) (void)isolate::empty_folder(fd.get(), path_);
+        ::rmdir(path_.c_str());
+    }
+    std::string const& path() const noexcept { return path_; }
+    std::string operator/(std::string_view name) const { return cat(path_, "/", name); }
+
+private:
+    std::string path_;
+};
+
+} // namespace sb::test
