@@ -44,8 +44,10 @@ sb::result<void> dispatch(sb::cli::io& io, std::vector<std::string>& words) {
         io.out << "\n`sb NAME --help` tells more of each; `man sb` has a first pipe to try.\n";
         return {};
     }
-    if (std::find(names.begin(), names.end(), words[0]) == names.end())
-        return sb::caller_error(sb::cat("no tool \"", words[0], "\"", sb::did_you_mean(words[0], names), "; sb alone lists them"));
+    if (std::find(names.begin(), names.end(), words[0]) == names.end()) {
+        auto const hint = sb::did_you_mean(words[0], names);
+        return sb::caller_error(sb::cat("no tool \"", words[0], "\"", hint, hint.empty() ? "; " : " ", "sb alone lists them"));
+    }
     auto program = folder + "/sb-" + words[0];
     std::vector<char*> argv{program.data()};
     for (auto i = words.begin() + 1; i != words.end(); ++i) argv.push_back(i->data());

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// The least that a static C++ program costs.
+int main() { return 0; }
