@@ -48,12 +48,12 @@ inline std::string roff_inline(std::string_view text) {
 /// The little Markdown that manuals use: # headings, paragraphs, - lists, | tables | and fenced or indented code.
 inline std::string roff_of_markdown(std::string_view markdown) {
     std::string out;
-    bool code = false, fenced = false, fresh = true;
+    bool code = false, fenced = false, fresh = true, headed = false; // no paragraph begins right after a heading
     auto const close_code = [&] {
         if (std::exchange(code, false)) out += ".fi\n.RE\n", fresh = true;
     };
     auto const open_code = [&] {
-        if (!std::exchange(code, true)) out += ".PP\n.RS 4\n.nf\n";
+        if (!std::exchange(code, true)) out += std::exchange(headed, false) ? ".RS 4\n.nf\n" : ".PP\n.RS 4\n.nf\n";
     };
     split(markdown, '\n', [&](std::string_view line) {
         if (line.starts_with("```")) {
@@ -71,7 +71,7 @@ inline std::string roff_of_markdown(std::string_view markdown) {
             out += roff(trim(line.substr(1, line.rfind('|') - 1))) + "\n";
         } else {
             close_code();
-            if (trim(line).empty()) fresh = true;
+            if (trim(line).empty()) fresh = !headed;
             else if (line.starts_with('#')) {
                 auto title = std::string{trim(line.substr(line.find_first_not_of('#')))};
                 bool const sub = line.starts_with("##");
@@ -79,13 +79,14 @@ inline std::string roff_of_markdown(std::string_view markdown) {
                     for (auto& c : title)
                         if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
                 out += cat(sub ? ".SS " : ".SH ", roff(title), "\n");
-                fresh = false;
+                fresh = false, headed = true;
             } else if (line.starts_with("- ")) {
                 out += cat(".IP \\(bu 2\n", roff_inline(line.substr(2)), "\n");
-                fresh = false;
+                fresh = headed = false;
             } else {
                 if (std::exchange(fresh, false)) out += ".PP\n";
                 out += roff_inline(trim(line)) + "\n";
+                headed = false;
             }
         }
     });

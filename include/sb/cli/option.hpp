@@ -162,9 +162,8 @@ void bind_option(option& o, T& target) {
     o.list = detail::is_list<T>::value;
     o.set = [&target](std::string_view text) { return detail::read_text(text, target); };
     o.show = [&target] { return detail::show(target); };
-    o.clear = [&target] {
-        if constexpr (detail::is_list<T>::value) target.clear();
-    };
+    o.clear = [] {};
+    if constexpr (detail::is_list<T>::value) o.clear = [&target] { target.clear(); };
     o.default_text = detail::show(target);
 }
 

@@ -182,7 +182,8 @@ private:
     error unknown(std::string_view text) const {
         std::vector<std::string_view> names;
         for (auto const& o : self_.options) names.push_back(o.flag);
-        return caller_error(cat("unknown option \"", text, "\"", did_you_mean(text, names), " ", self_.name, " --help lists all"));
+        auto const hint = did_you_mean(text, names);
+        return caller_error(cat("unknown option \"", text, "\"", hint, hint.empty() ? "; " : " ", self_.name, " --help lists all"));
     }
 
     /// The command line as assignments; values are not read yet, so that the last source of each is known first.
@@ -403,6 +404,7 @@ private:
     }
     /// What was written is flushed last: a full disk is the system's refusal, a reader that left is not.
     int finish(output& out, int status) {
+        if (status != 0 && !out.usable()) return status; // the work said it already
         auto const flushed = out.flush();
         if (flushed.has_error()) return fail(flushed.error());
         return status;

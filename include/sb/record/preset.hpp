@@ -31,8 +31,9 @@ struct preset_record {
         preset_record p;
         for (auto const& [key, v] : o) {
             if (key == "kind" || key == "v") continue;
-            if (key == "id") p.id = v.string_or({});
-            else p.keys.members().emplace_back(key, v);
+            if (key != "id") p.keys.members().emplace_back(key, v);
+            else if (auto const* id = v.if_string()) p.id = *id;
+            else return input_error("\"id\" is not a string");
         }
         return p;
     }

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// Presets with a name: one profile or several together, the canonical ones, the scenario suite, the trajectory.
+#pragma once
+#include <sb/stress/overrides.hpp>
+#include <sb/stress/preset_id.hpp>
+#include <sb/stress/profile_set.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sb::stress {
+
+class composer {
+public:
+    /// `asked` must have gone through `profiles.resolve`. All presets carry the same seed, so that a scenario and its
+    /// baseline meet the same chance.
+    composer(profile_set const& profiles, severity asked, overrides given, std::uint64_t seed)
+        : profiles_{profiles}, asked_{std::move(asked)}, given_{std::move(given)}, seed_{seed} {}
+
+    /// The preset of "name" or of "a+b": keys merged in order, later wins; failure modes one after the other without
+    /// repeats; names, and severities where they differ, joined by +.
+    result<preset_record> named(std::string_view name, std::string_view otherwise = "high") const {
+        std::vector<part> parts;
+        std::optional<error> wrong;
+        split(name, '+', [&](std::string_view each) {
+            if (wrong) return;
+            if (auto got = one(trim(each), otherwise); got.has_error()) wrong = got.error();
+            else parts.push_back(std::move(*got));
+        });
+        if (wrong) return *wrong;
+        return together(parts);
+    }
+
+    /// The baseline: no fault, the limits that every profile starts from.
+    result<preset_record> baseline() const { return named("normal"); }
+
+    /// Each of the six at each level, or at the level asked for.
+    result<std::vector<preset_record>> canonical() const {
+        std::vector<preset_record> all;
+        for (auto const& each : built_in_profiles) {
+            if (!each.canonical) continue;
+            auto const p = levels_of(each);
+            bool const chosen = !asked_.for_all.empty() || asked_.by_profile.contains(p.name);
+            for (auto const& [level, keys] : p.levels) {
+                if (chosen) {
+                    SB_TRY(auto const wanted, profiles_.choose(p, asked_, level));
+                    if (wanted != level) continue;
+                }
+                SB_TRY(auto preset, together({{p.name, level, keys}}));
+                all.push_back(std::move(preset));
+            }
+        }
+        return all;
+    }
+
+    /// The five scenarios; at severity low (where nothing is asked) with the suite's own values. `setting` gives a value
+    /// of the suite another: SANDBOX_PRESET_CONCURRENCY_LEVEL and the like.
+    result<std::vector<preset_record>> scenarios(lookup const& setting = {}) const {
+        std::vector<preset_record> all;
+        for (auto const scenario : scenario_suite) {
+            SB_TRY(auto p, one(scenario, "low"));
+            for (auto const& extra : suite_settings)
+                if (extra.scenario == scenario && (p.level == "low" || !p.keys.find(extra.key)))
+                    p.keys.set(extra.key, *parse_value(*find_key(extra.key), extra.low));
+            if (setting) SB_CHECK(take_settings(p, setting));
+            SB_TRY(auto preset, together({p}));
+            all.push_back(std::move(preset));
+        }
+        return all;
+    }
+
+    /// The stages in their order, or the one of that name or alias; at severity low where nothing is asked.
+    result<std::vector<preset_record>> stages(std::string_view only = {}) const {
+        std::vector<preset_record> all;
+        std::vector<std::string_view> names;
+        for (auto const& each : trajectory) {
+            bool wanted = only.empty() || only == each.name;
+            names.push_back(each.name);
+            each_word(each.aliases,
+                [&](std::string_view alias) { wanted = wanted || alias == only, names.push_back(alias); });
+            if (!wanted) continue;
+            auto const p = levels_of(each.from);
+            SB_TRY(auto const level, profiles_.choose(p, asked_, "low"));
+            SB_TRY(auto preset, together({{std::string{each.name}, level, *p.level(level)}}));
+            all.push_back(std::move(preset));
+        }
+        if (all.empty())
+            return caller_error(cat("unknown stage \"", only, "\"", hint(only, names),
+                                    "the stages are normal, high_latency, resource_strain, schema_drift, chaotic_failure"));
+        return all;
+    }
+
+private:
+    struct part {
+        std::string name, level;
+        object keys;
+    };
+
+    result<part> one(std::string_view name, std::string_view otherwise) const {
+        SB_TRY(auto const p, profiles_.find(name));
+        SB_TRY(auto const level, profiles_.choose(p, asked_, otherwise));
+        return part{p.name, level, *p.level(level)};
+    }
+
+    result<preset_record> together(std::vector<part> const& parts) const {
+        preset_record preset;
+        auto& keys = preset.keys = detail::keys_of(neutral_base, false);
+        std::string name, level;
+        std::vector<std::string> modes;
+        for (auto const& each : parts) {
+            for (auto const& [key, v] : each.keys) {
+                if (key != "FAILURE_MODES") {
+                    keys.set(key, v);
+                    continue;
+                }
+                SB_TRY(auto const more, words_of(*find_key(key), v));
+                for (auto const& mode : more)
+                    if (std::find(modes.begin(), modes.end(), mode) == modes.end()) modes.push_back(mode);
+            }
+            name += cat(name.empty() ? "" : "+", each.name);
+            if (level.empty() || level == "none") level = each.level;
+            else if (each.level != level && each.level != "none") level += cat("+", each.level);
+        }
+        if (modes.size() == 1) keys.set("FAILURE_MODES", value{modes.front()});
+        else if (!modes.empty()) keys.set("FAILURE_MODES", value{array(modes.begin(), modes.end())});
+        keys.set("SCENARIO_NAME", value{name});
+        keys.set("SEVERITY", value{level});
+        keys.set("SEED", value{seed_});
+        given_.apply(keys);
+        SB_CHECK(check_keys(keys));
+        seal(preset);
+        return preset;
+    }
+
+    /// SANDBOX_PRESET_<KEY> for a key that the scenario has. The strategies have names of their own.
+    static result<void> take_settings(part& p, lookup const& setting) {
+        for (auto& [key, v] : p.keys) {
+            std::string variable = cat("SANDBOX_PRESET_", key);
+            if (key == "SANDBOX_STUB_STRATEGY")
+                variable = p.name == "hostile_input" ? "SANDBOX_PRESET_HOSTILE_STUB_STRATEGY"
+                           : p.name == "schema_drift" ? "SANDBOX_PRESET_SCHEMA_STUB_STRATEGY"
+                                                      : "SANDBOX_PRESET_FLAKY_STUB_STRATEGY";
+            auto const text = setting(variable);
+            if (!text) continue;
+            auto got = parse_value(*find_key(key), *text);
+            if (got.has_error()) return caller_error(cat("environment variable ", variable, ": ", got.error().what));
+            v = std::move(*got);
+        }
+        return {};
+    }
+
+    profile_set const& profiles_;
+    severity asked_;
+    overrides given_;
+    std::uint64_t seed_;
+};
+
+} // namespace sb::stress

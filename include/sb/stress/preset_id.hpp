@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The id of a preset: a hash of its keys, so that equal environments are equal wherever they were made.
+#pragma once
+#include <sb/core/sha256.hpp>
+#include <sb/json/write.hpp>
+#include <sb/record/preset.hpp>
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+namespace sb::stress {
+
+/// Hexadecimal digits in an id: the first of the SHA-256.
+inline constexpr std::size_t id_digits = 16;
+
+/// Brings a value to the one form it has in a preset: keys sorted bytewise at every depth, whole numbers as integers.
+inline void make_canonical(value& v) {
+    if (auto const* x = v.if_real()) {
+        if (*x == std::floor(*x) && std::abs(*x) < 0x1p53) v = value{static_cast<std::int64_t>(*x)};
+    } else if (auto* const a = v.if_array()) {
+        for (auto& each : *a) make_canonical(each);
+    } else if (auto* const o = v.if_object()) {
+        for (auto& [key, each] : *o) make_canonical(each);
+        std::sort(o->members().begin(), o->members().end(),
+            [](auto const& l, auto const& r) { return l.first < r.first; });
+    }
+}
+
+/// The first digits of the SHA-256 of `canonical`: a preset's keys as a compact JSON object, without kind, v and id.
+inline std::string id_of_text(std::string_view canonical) {
+    std::string id(id_digits, '0');
+    write_hex(id.data(), sha256_of(canonical), id_digits / 2);
+    return id;
+}
+
+/// Sorts the keys and gives the preset its id.
+inline void seal(preset_record& p) {
+    value keys{std::move(p.keys)};
+    make_canonical(keys);
+    p.id = id_of_text(json::text_of(keys));
+    p.keys = std::move(*keys.if_object());
+}
+
+} // namespace sb::stress

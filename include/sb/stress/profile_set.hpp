@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// Profiles by name: those of the table, and those of a user's files.
+#pragma once
+#include <sb/json/parse.hpp>
+#include <sb/stress/preset_check.hpp>
+#include <sb/stress/profile.hpp>
+#include <sb/stress/severity.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sb::stress {
+
+/// A profile's keys at each of its levels, mildest first.
+struct leveled_profile {
+    std::string name, category, help;
+    std::vector<std::pair<std::string, object>> levels;
+
+    object const* level(std::string_view name_of_level) const noexcept {
+        for (auto const& [each, keys] : levels)
+            if (each == name_of_level) return &keys;
+        return nullptr;
+    }
+    std::string level_names() const {
+        std::string all;
+        for (auto const& [each, keys] : levels) all += cat(all.empty() ? "" : ", ", each);
+        return all;
+    }
+};
+
+namespace detail {
+/// A row of the table as keys; the texts are ours and valid, which a test holds.
+inline object keys_of(std::span<setting const> settings, bool high) {
+    object keys;
+    for (auto const& each : settings)
+        if (auto v = parse_value(*find_key(each.key), high ? each.high : each.low); v.has_value())
+            keys.set(each.key, std::move(*v));
+    return keys;
+}
+inline bool is_preset_key(std::string_view name) noexcept {
+    if (name.empty() || name[0] < 'A' || name[0] > 'Z') return false;
+    for (char const c : name)
+        if (!((c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_')) return false;
+    return true;
+}
+} // namespace detail
+
+inline leveled_profile levels_of(profile const& p) {
+    leveled_profile all{std::string{p.name}, std::string{p.category}, std::string{p.help}, {}};
+    if (p.settings.empty()) all.levels.emplace_back("none", object{});
+    else
+        for (bool const high : {false, true})
+            all.levels.emplace_back(high ? "high" : "low", detail::keys_of(p.settings, high));
+    return all;
+}
+
+class profile_set {
+public:
+    /// Adds the profiles of a file: `{"name":{"levels":{"low":{…},"high":{…}}}}`, `{"name":{KEYS}}`, or one flat preset,
+    /// whose name is its SCENARIO_NAME or else `otherwise`. A profile of a user's hides one of ours of the same name.
+    result<void> add(std::string_view text, std::string_view file, std::string_view otherwise) {
+        if (trim(text).empty())
+            return input_error(cat(file, ": empty; a profile file holds a JSON object of profiles"));
+        SB_TRY(auto const document, json::parse_document(text, file));
+        auto const* const all = document.if_object();
+        if (!all) return input_error(cat(file, ": not a JSON object of profiles"));
+        bool flat = false;
+        for (auto const& [name, v] : *all) flat = flat || detail::is_preset_key(name);
+        if (flat) {
+            auto const* const name = all->find("SCENARIO_NAME");
+            return add_one(std::string{name ? name->string_or(otherwise) : otherwise}, *all, file);
+        }
+        for (auto const& [name, v] : *all) {
+            if (name == "kind" || name == "v") continue;
+            if (!v.if_object()) return input_error(cat(file, ": profile \"", name, "\" is not an object"));
+            SB_CHECK(add_one(name, *v.if_object(), file));
+        }
+        return {};
+    }
+
+    /// The profile of that name or alias; the error suggests the nearest and lists all.
+    result<leveled_profile> find(std::string_view name) const {
+        for (auto const& each : custom_)
+            if (each.name == name) return each;
+        for (auto const& alias : profile_aliases)
+            if (alias.name == name) name = alias.means;
+        for (auto const& each : built_in_profiles)
+            if (each.name == name) return levels_of(each);
+        auto const known = names();
+        std::string all;
+        for (auto const& each : known) all += cat(all.empty() ? "" : ", ", each);
+        return caller_error(cat("unknown profile \"", name, "\"", hint(name, known), "known are ", all));
+    }
+    /// A level must be some profile's, and names in a severity map must be profiles, by whatever name; the map comes
+    /// back with their own names.
+    result<severity> resolve(severity const& asked) const {
+        severity own{asked.for_all, {}};
+        std::vector<std::string> levels{"low", "high"};
+        for (auto const& each : custom_)
+            for (auto const& [level, keys] : each.levels)
+                if (std::find(levels.begin(), levels.end(), level) == levels.end()) levels.push_back(level);
+        if (!own.for_all.empty() && std::find(levels.begin(), levels.end(), own.for_all) == levels.end()) {
+            std::string known;
+            for (auto const& level : levels) known += cat(known.empty() ? "" : ", ", level);
+            return caller_error(cat("no profile has a severity \"", own.for_all, "\"", hint(own.for_all, levels),
+                "known are ", known));
+        }
+        for (auto const& [name, level] : asked.by_profile) {
+            SB_TRY(auto const p, find(name));
+            if (!p.level(level)) return no_level(p, level);
+            own.by_profile.insert_or_assign(p.name, level);
+        }
+        return own;
+    }
+    /// The level that is asked for; a profile with a single level is always at that one. `otherwise` where nothing is
+    /// asked, and where that is not there the last.
+    result<std::string> choose(leveled_profile const& p, severity const& asked, std::string_view otherwise) const {
+        if (auto const at = asked.by_profile.find(p.name); at != asked.by_profile.end()) return at->second;
+        if (p.levels.size() == 1) return p.levels.front().first;
+        if (!asked.for_all.empty()) {
+            if (!p.level(asked.for_all)) return no_level(p, asked.for_all);
+            return asked.for_all;
+        }
+        return p.level(otherwise) ? std::string{otherwise} : p.levels.back().first;
+    }
+
+    std::vector<std::string> names() const {
+        auto all = custom_names();
+        for (auto const& each : built_in_profiles)
+            if (std::find(all.begin(), all.end(), each.name) == all.end()) all.emplace_back(each.name);
+        return all;
+    }
+    std::vector<std::string> custom_names() const {
+        std::vector<std::string> all;
+        for (auto const& each : custom_) all.push_back(each.name);
+        return all;
+    }
+
+private:
+    static error no_level(leveled_profile const& p, std::string_view level) {
+        std::vector<std::string_view> known;
+        for (auto const& [each, keys] : p.levels) known.push_back(each);
+        return caller_error(cat("profile ", p.name, " has no severity \"", level, "\"", hint(level, known), "it has ",
+            p.level_names()));
+    }
+
+    result<void> add_one(std::string const& name, object const& from, std::string_view file) {
+        auto const wrong = [&](std::string_view what) {
+            return input_error(cat(file, ": profile \"", name, "\": ", what));
+        };
+        if (name.empty() || name.find_first_of("+,= \t\n") != std::string::npos)
+            return wrong("a name without blanks and without + , = is wanted");
+        leveled_profile p{name, "custom", cat("from ", file), {}};
+        object common;
+        object const* levels = nullptr;
+        for (auto const& [key, v] : from) {
+            if (detail::is_preset_key(key)) common.set(key, v);
+            else if (key == "levels" && v.if_object()) levels = v.if_object();
+            else if (key == "category" && v.if_string()) p.category = *v.if_string();
+            else if (key == "help" && v.if_string()) p.help = *v.if_string();
+            else if (key == "kind" || key == "v" || key == "id") continue;
+            else if (!v.if_object())
+                return wrong(cat("unknown member \"", key, "\"; it takes levels, or preset keys in upper case"));
+        }
+        if (!levels && common.empty()) levels = &from; // {"low":{…},"high":{…}}
+        if (levels) {
+            for (auto const& [level, v] : *levels) {
+                if (!v.if_object()) {
+                    if (levels == &from) continue;
+                    return wrong(cat("level \"", level, "\" is not an object"));
+                }
+                auto keys = common;
+                for (auto const& [key, each] : *v.if_object()) keys.set(key, each);
+                p.levels.emplace_back(level, std::move(keys));
+            }
+        } else {
+            auto const* const own = common.find("SEVERITY");
+            p.levels.emplace_back(own ? own->string_or("custom") : "custom", common);
+        }
+        if (p.levels.empty()) return wrong("no level in it");
+        for (auto& [level, keys] : p.levels) {
+            for (auto const* label : {"SCENARIO_NAME", "SEVERITY", "SEED", "OVERRIDES"})
+                keys.erase(label); // the generator's to give
+            if (auto const got = check_keys(keys); got.has_error()) return wrong(got.error().what);
+        }
+        std::erase_if(custom_, [&](auto const& each) { return each.name == name; });
+        custom_.push_back(std::move(p));
+        return {};
+    }
+    std::vector<leveled_profile> custom_;
+};
+
+} // namespace sb::stress
