@@ -195,26 +195,45 @@ TEST_CASE("more shapes than are remembered change nothing") {
 }
 
 TEST_CASE("a scalar is read to the nearest double") {
-    auto const read = [](std::string_view text) {
-        double x = -99;
-        auto const got = sb::json::read_scalar(text, x);
-        return got == sb::json::scalar_kind::number ? x : got == sb::json::scalar_kind::word ? 1001 : got == sb::json::scalar_kind::malformed ? 1002 : 1003;
-    };
-    CHECK(read("0.1") == 0.1);
-    CHECK(read("-12.345678901234") == -12.345678901234);
-    CHECK(read("123456789012345") == 123456789012345.0);
-    CHECK(read("1234567890123456789") == 1234567890123456789.0);
-    CHECK(read("1e400") == 1003);
-    CHECK(read("1e-400") == 0);
-    CHECK(std::signbit(read("-0")));
-    CHECK(read("2.2250738585072011e-308") == 2.2250738585072011e-308);
-    for (auto const* bad : {"", "-", "1.", ".5", "01", "1.2.3", "+1", "1e", "NaN", "Infinity", "0x1", "-01", "1-", "tru", "00"}) CHECK(read(bad) == 1002);
-    for (auto const* word : {"true", "false", "null"}) CHECK(read(word) == 1001);
-    sb::random_stream chance{3};
-    for (int i = 0; i < 100000; ++i) { // against the library's own reading
-        auto text = sb::fixed((chance.unit() - 0.5) * 1e6, static_cast<int>(chance.below(12)));
-        double want = 0;
-        std::from_chars(text.data(), text.data() + text.size(), want);
-        REQUIRE(read(text) == want);
+    for (auto const use : sets()) {
+        auto const read = [reader = sb::json::scalar_reader_for(use)](std::string text) {
+            auto const size = text.size();
+            text.append(32, '7');
+            double x = -99;
+            auto const got = reader({text.data(), size}, x);
+            return got == sb::json::scalar_kind::number ? x : got == sb::json::scalar_kind::word ? 1001 : got == sb::json::scalar_kind::malformed ? 1002 : 1003;
+        };
+        CHECK(read("0.1") == 0.1);
+        CHECK(read("-12.345678901234") == -12.345678901234);
+        CHECK(read("123456789012345") == 123456789012345.0);
+        CHECK(read("1234567890123456") == 1234567890123456.0);
+        CHECK(read("1234567890123456789") == 1234567890123456789.0);
+        CHECK(read("1e400") == 1003);
+        CHECK(read("1e-400") == 0);
+        CHECK(std::signbit(read("-0")));
+        CHECK(std::signbit(read("-0.0")));
+        CHECK(read("2.2250738585072011e-308") == 2.2250738585072011e-308);
+        for (auto const* bad : {"", "-", "1.", ".5", "01", "1.2.3", "+1", "1e", "NaN", "Infinity", "0x1", "-01", "1-", "tru", "00", "--1", "1:", "1/", "."})
+            CHECK(read(bad) == 1002);
+        for (auto const* word : {"true", "false", "null"}) CHECK(read(word) == 1001);
+        sb::random_stream chance{3};
+        for (int i = 0; i < 50000; ++i) { // against the library's own reading
+            auto text = sb::fixed((chance.unit() - 0.5) * std::pow(10.0, static_cast<double>(chance.below(16))), static_cast<int>(chance.below(16)));
+            double want = 0;
+            std::from_chars(text.data(), text.data() + text.size(), want);
+            REQUIRE(read(text) == want);
+        }
+    }
+}
+
+TEST_CASE("a plain decimal is one on every instruction set") {
+    for (auto const use : sets()) {
+        auto const check = [is = sb::json::decimal_check_for(use)](std::string text) {
+            auto const size = text.size();
+            text.append(40, '7');
+            return is({text.data(), size});
+        };
+        for (auto const* good : {"0", "-0", "12", "-12.5", "0.1", "100", "12345678901234567890.12345", "-1234567890123456789012345678901.5"}) CHECK(check(good));
+        for (auto const* bad : {"", "-", "1.", ".5", "01", "-01.5", "1.2.3", "+1", "1e5", "null", "--1", "1:", "/1", ".", "00", "1 "}) CHECK_FALSE(check(bad));
     }
 }

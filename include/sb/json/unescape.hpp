@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// What lies between the quotes of a JSON string, checked and turned into the text it means.
+#pragma once
+#include <sb/json/parse.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sb::json {
+
+namespace detail {
+
+/// Calls `plain(part)` for runs of bytes and `code(point)` for what an escape means.
+template <class Plain, class Code>
+std::optional<fault> decode_string(std::string_view raw, Plain plain, Code code) {
+    std::size_t i = 0, from = 0;
+    auto const hex4 = [&](std::size_t at, std::uint32_t& point) {
+        point = 0;
+        for (std::size_t k = at; k < at + 4; ++k) {
+            auto const digit = k < raw.size() ? hex_digit(raw[k]) : -1;
+            if (digit < 0) return false;
+            point = point << 4 | static_cast<std::uint32_t>(digit);
+        }
+        return true;
+    };
+    while (i < raw.size()) {
+        auto const c = static_cast<unsigned char>(raw[i]);
+        if (c >= 0x80) {
+            auto const n = utf8_length(raw.substr(i));
+            if (n == 0) return fault{i, "not UTF-8"};
+            i += n;
+        } else if (c < 0x20) {
+            return fault{i, "a control character in a string"};
+        } else if (c != '\\') {
+            ++i;
+        } else {
+            plain(raw.substr(from, i - from));
+            auto const start = i++;
+            constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
+            if (i == raw.size()) return fault{start, "an unknown escape"};
+            if (auto const k = letters.find(raw[i]); k != std::string_view::npos) {
+                code(static_cast<std::uint32_t>(meanings[k]));
+                from = ++i;
+                continue;
+            }
+            std::uint32_t point = 0, low = 0;
+            if (raw[i] != 'u') return fault{start, "an unknown escape"};
+            if (!hex4(i + 1, point)) return fault{start, "\\u without four hexadecimal digits"};
+            i += 5;
+            if (point >= 0xd800 && point <= 0xdfff) {
+                bool const pair = point <= 0xdbff && raw.substr(i).starts_with("\\u") && hex4(i + 2, low) && low >= 0xdc00 && low <= 0xdfff;
+                if (!pair) return fault{start, "half of a surrogate pair"};
+                point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
+                i += 6;
+            }
+            code(point);
+            from = i;
+        }
+    }
+    plain(raw.substr(from));
+    return std::nullopt;
+}
+
+} // namespace detail
+
+/// Appends the text; nothing when all is well, else what is wrong and at which byte of `raw`.
+inline std::optional<fault> unescape(std::string_view raw, std::string& to) {
+    return detail::decode_string(
+        raw, [&](std::string_view part) { to.append(part); }, [&](std::uint32_t point) { detail::append_utf8(to, point); });
+}
+
+/// The same check without the text.
+inline std::optional<fault> check_string(std::string_view raw) {
+    return detail::decode_string(
+        raw, [](std::string_view) {}, [](std::uint32_t) {});
+}
+
+} // namespace sb::json

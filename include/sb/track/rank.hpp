@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+// Ranks what is read: many threads over many inputs, one answer whatever their number.
+//
+// How it works. Threads take chunks of whole lines and keep a table each; sums are exact, so how the lines were shared
+// out cannot show. What has an order keeps its place: the last score remembers its chunk, and what is wrong with a line
+// is told when all chunks before it are through, with the number of the line in its file.
+#pragma once
+#include <sb/core/chunks.hpp>
+#include <sb/record/partial.hpp>
+#include <sb/record/rank.hpp>
+#include <sb/stats/interval.hpp>
+#include <sb/track/rank_reader.hpp>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace sb::track {
+
+struct rank_sums {
+    rank_table table;
+    rank_counts counts;
+    bool stopped = false; ///< strict, and a line was bad
+};
+
+/// Hears of each bad line, in order: the input's path, the line and its byte (both from 1), what is wrong.
+using fault_report = std::function<void(std::string const&, std::int64_t, std::size_t, std::string_view)>;
+
+namespace detail {
+
+/// `[…` or `{` alone on its line: one document over many lines.
+inline bool opens_document(std::string_view first) noexcept {
+    while (!first.empty() && is_blank(first.front())) first.remove_prefix(1);
+    if (first.starts_with('[')) return true;
+    if (!first.starts_with('{')) return false;
+    first.remove_prefix(1);
+    while (!first.empty() && (first.front() == ' ' || first.front() == '\t' || first.front() == '\r')) first.remove_prefix(1);
+    return first.starts_with('\n');
+}
+
+class rank_job {
+public:
+    rank_job(std::vector<std::string> const& paths, rank_question const& question, int threads, fault_report report)
+        : paths_{paths}, question_{question}, threads_{threads}, report_{std::move(report)}, queue_{paths} {
+        queue_.whole_if(opens_document);
+    }
+
+    result<rank_sums> run() {
+        rank_reader first{question_};
+        work(first, true);
+        for (auto& each : helpers_) each.join();
+        if (failure_) return *failure_;
+        rank_sums sums;
+        sums.table.merge(first.table());
+        sums.counts = first.counts();
+        for (auto const& each : others_) {
+            sums.table.merge(each->table());
+            sums.counts.add(each->counts());
+        }
+        sums.stopped = stopped_;
+        return sums;
+    }
+
+private:
+    struct finished {
+        std::size_t input;
+        std::int64_t lines;
+        std::vector<rank_fault> faults;
+    };
+
+    void work(rank_reader& reader, bool may_hire) {
+        chunk now;
+        std::string name; // of the input, for a history in it
+        auto named = paths_.size();
+        for (;;) {
+            auto const more = queue_.next(now);
+            if (more.has_error()) return fail(more.error());
+            if (!*more) return;
+            if (may_hire && now.number > 0) may_hire = false, hire(); // one chunk is not worth a thread
+            auto const before = reader.counts().lines;
+            std::vector<rank_fault> faults;
+            if (now.input != named) name = roi_history_name(paths_[named = now.input]);
+            if (!now.whole || !reader.read_document(now.text, now.number, name, faults))
+                reader.read(now.text, now.number, name, faults);
+            if (auto const whole = queue_.check(now); whole.has_error()) return fail(whole.error());
+            finish(now, reader.counts().lines - before, std::move(faults));
+        }
+    }
+    void hire() {
+        for (int i = 1; i < threads_; ++i) others_.push_back(std::make_unique<rank_reader>(question_));
+        for (auto& each : others_) helpers_.emplace_back([this, r = each.get()] { work(*r, false); });
+    }
+    void fail(error e) {
+        std::lock_guard const hold{order_};
+        if (!failure_) failure_ = std::move(e);
+        queue_.stop();
+    }
+    /// Tells what is wrong as soon as nothing before it is open.
+    void finish(chunk const& c, std::int64_t lines, std::vector<rank_fault> faults) {
+        std::lock_guard const hold{order_};
+        if (question_.strict && !faults.empty()) queue_.stop();
+        waiting_.emplace(c.number, finished{c.input, lines, std::move(faults)});
+        for (auto it = waiting_.begin(); it != waiting_.end() && it->first == told_; it = waiting_.erase(it), ++told_) {
+            auto const& [input, count, wrong] = it->second;
+            if (input != input_) input_ = input, lines_before_ = 0;
+            for (auto const& f : wrong)
+                if (!stopped_) {
+                    report_(paths_[input], lines_before_ + f.line, f.byte, f.what);
+                    stopped_ = question_.strict;
+                }
+            lines_before_ += count;
+        }
+    }
+
+    std::vector<std::string> const& paths_;
+    rank_question const& question_;
+    int threads_;
+    fault_report report_;
+    chunk_queue queue_;
+    std::vector<std::unique_ptr<rank_reader>> others_;
+    std::vector<std::thread> helpers_;
+    std::mutex order_; // guards what follows
+    std::map<std::uint64_t, finished> waiting_; // chunks behind one that is still open
+    std::uint64_t told_ = 0;
+    std::size_t input_ = 0;
+    std::int64_t lines_before_ = 0; // in the input, before the next chunk
+    bool stopped_ = false;
+    std::optional<error> failure_;
+};
+
+} // namespace detail
+
+/// Reads the inputs ("-" is standard input) with up to `threads` threads.
+inline result<rank_sums> read_ranks(std::vector<std::string> const& paths, rank_question const& question, int threads, fault_report report) {
+    return detail::rank_job{paths, question, threads, std::move(report)}.run();
+}
+
+namespace detail {
+
+struct rank_moments {
+    double total = 0, mean = 0;
+    std::optional<stats::interval> interval;
+};
+inline rank_moments moments_of(exact_sum const& values) {
+    rank_moments m;
+    auto const sum = values.sum();
+    auto const n = static_cast<double>(values.count());
+    m.total = sum.nearest();
+    m.mean = m.total / n;
+    if (values.count() < 2) return m;
+    // n * sum of squares - square of the sum: exact, so nothing cancels however far from zero the values lie
+    auto spread = exact_integer{static_cast<wide_natural>(values.count()), 0, false} * values.squares();
+    spread -= sum * sum;
+    auto const variance = spread.negative() ? 0 : spread.nearest() / n / (n - 1); // negative: a state nobody's values have
+    auto const got = stats::mean_interval(m.mean, variance, values.count());
+    if (std::isfinite(got.lo) && std::isfinite(got.hi)) m.interval = got;
+    return m;
+}
+
+} // namespace detail
+
+/// The rows by total, the largest first, equal totals by name. `baseline` names the row that effects are against;
+/// without such a row there are none.
+inline std::vector<rank_record> rank_rows(rank_table const& table, rank_question const& question, std::string_view baseline) {
+    struct row {
+        rank_group const* group;
+        detail::rank_moments m;
+    };
+    std::vector<row> rows;
+    row const* base = nullptr;
+    for (auto const& g : table.groups())
+        if (g.values.count() > 0) rows.push_back({&g, detail::moments_of(g.values)});
+    std::sort(rows.begin(), rows.end(), [](row const& a, row const& b) {
+        return a.m.total != b.m.total ? a.m.total > b.m.total : a.group->name < b.group->name;
+    });
+    for (auto const& r : rows)
+        if (r.group->name == baseline) base = &r;
+
+    std::vector<rank_record> out;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        auto const* const group = rows[i].group;
+        auto const& m = rows[i].m;
+        rank_record r;
+        r.by = question.by, r.name = group->name, r.metric = question.metric;
+        r.total = m.total, r.mean = m.mean, r.n = group->values.count();
+        if (m.interval) r.lo = m.interval->lo, r.hi = m.interval->hi;
+        if (group->scored) r.last_security_score = group->security;
+        if (base) r.effect = m.mean - base->m.mean;
+        auto const ties = [&](std::size_t k) { return k < rows.size() && rows[k].m.total == m.total; };
+        r.tie = ties(i + 1) || (i > 0 && ties(i - 1));
+        auto const overlap = [&](row const& other) -> std::optional<bool> {
+            if (!m.interval || !other.m.interval) return std::nullopt;
+            return m.interval->overlaps(*other.m.interval);
+        };
+        if (i + 1 < rows.size()) r.overlaps_next = overlap(rows[i + 1]);
+        if (base && base != &rows[i]) r.overlaps_baseline = overlap(*base);
+        out.push_back(std::move(r));
+    }
+    return out;
+}
+
+/// What another run of the same question adds up: by name.
+inline std::vector<partial_record> rank_states(rank_table const& table, rank_question const& question) {
+    auto const pairs = [](exact_integer const& of) {
+        std::vector<std::vector<std::int64_t>> all;
+        for (auto const& t : of.terms()) all.push_back({t.significand, t.exponent});
+        return all;
+    };
+    std::vector<partial_record> out;
+    for (auto const& g : table.groups()) {
+        if (g.values.count() == 0) continue;
+        partial_record p;
+        p.by = question.by, p.name = g.name, p.metric = question.metric, p.n = g.values.count();
+        p.sum = pairs(g.values.sum()), p.squares = pairs(g.values.squares());
+        if (g.scored) p.last_security_score = g.security;
+        out.push_back(std::move(p));
+    }
+    std::sort(out.begin(), out.end(), [](auto const& a, auto const& b) { return a.name < b.name; });
+    return out;
+}
+
+} // namespace sb::track

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include <sb/core/exact_sum.hpp>
+#include <sb/core/fd.hpp>
+#include <sb/json/parse.hpp>
+#include <sb/stats/interval.hpp>
+#include <sb/stats/student_t.hpp>
+#include "support/catch.hpp"
+
+namespace {
+sb::value oracle(std::string const& name) {
+    auto const path = std::string{SB_SOURCE_DIR} + "/tests/oracles/" + name;
+    return sb::json::parse_document(sb::read_file(path).value(), name).value();
+}
+double number(sb::value const& of, std::string_view key) { return of.if_object()->find(key)->number_or(NAN); }
+} // namespace
+
+TEST_CASE("the upper tail of Student's t agrees with fifty-digit arithmetic") {
+    auto const all = oracle("distributions.json");
+    for (auto const& c : *all.if_object()->find("sf")->if_array()) {
+        auto const want = number(c, "sf");
+        INFO("x " << number(c, "x") << " df " << number(c, "df"));
+        CHECK(sb::stats::student_t_upper(number(c, "x"), number(c, "df")) == Approx(want).epsilon(want < 1e-100 ? 1e-10 : 1e-12).margin(0));
+    }
+}
+
+TEST_CASE("the quantile of Student's t agrees with fifty-digit arithmetic") {
+    auto const all = oracle("distributions.json");
+    for (auto const& c : *all.if_object()->find("isf")->if_array()) {
+        INFO("p " << number(c, "p") << " df " << number(c, "df"));
+        CHECK(sb::stats::student_t_quantile(number(c, "p"), number(c, "df")) == Approx(number(c, "t")).epsilon(1e-12).margin(0));
+    }
+}
+
+TEST_CASE("with many degrees of freedom the quantile keeps its digits") {
+    // forty-digit arithmetic: the incomplete beta function, inverted
+    CHECK(sb::stats::student_t_quantile(0.025, 1e4) == Approx(1.9602012398906262578).epsilon(1e-13));
+    CHECK(sb::stats::student_t_quantile(0.025, 1e6) == Approx(1.9599663568141070353).epsilon(1e-13));
+    CHECK(sb::stats::student_t_quantile(0.025, 1e9) == Approx(1.9599639869123254686).epsilon(1e-13));
+}
+
+TEST_CASE("the interval of a mean agrees with rational arithmetic") {
+    auto const all = oracle("mean_ci.json");
+    auto const series = oracle("series.json");
+    for (auto const& c : *all.if_object()->find("cases")->if_array()) {
+        auto const name = c.if_object()->find("series")->string_or("");
+        auto const* s = series.if_object()->find(name);
+        REQUIRE(s != nullptr);
+        auto const* values = s->if_array() ? s : s->if_object()->find("values");
+        REQUIRE(values != nullptr);
+        sb::exact_sum sum;
+        for (auto const& v : *values->if_array()) sum.push(v.number_or(NAN));
+        INFO(name << " at " << number(c, "confidence"));
+        CHECK(sum.count() == static_cast<std::int64_t>(number(c, "n")));
+        auto const n = static_cast<double>(sum.count());
+        auto const mean = sum.sum().nearest() / n, sd = number(c, "sd");
+        CHECK(mean == Approx(number(c, "mean")).epsilon(1e-15));
+        auto const got = sb::stats::mean_interval(mean, sd * sd, sum.count(), number(c, "confidence"));
+        CHECK(got.lo == Approx(number(c, "lower")).epsilon(1e-11));
+        CHECK(got.hi == Approx(number(c, "upper")).epsilon(1e-11));
+        // the exact sum of squares gives the deviation too
+        auto squares = sb::exact_integer{static_cast<sb::wide_natural>(sum.count()), 0, false} * sum.squares();
+        squares -= sum.sum() * sum.sum();
+        CHECK(std::sqrt(squares.nearest() / n / (n - 1)) == Approx(sd).epsilon(1e-14));
+    }
+}
