@@ -70,7 +70,7 @@ struct run_record {
     std::int64_t seed = 0;
     run_end end;
     std::vector<std::string> limits_hit;
-    double wall_s = 0; ///< from exec's return to the end of the first process
+    double wall_s = 0; ///< from the call of exec to the end of the first process
     std::optional<double> cpu_user_s, cpu_sys_s; ///< of all processes of the tree that were waited for
     std::optional<std::int64_t> peak_rss_bytes, read_bytes, write_bytes, net_rx_bytes, net_tx_bytes;
     std::optional<std::int64_t> max_pids;

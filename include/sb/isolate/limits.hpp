@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// What holds a program, and the part of it that the kernel enforces for each process (setrlimit, affinity).
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <sched.h>
+#include <sys/resource.h>
+
+namespace sb::isolate {
+
+/// Limits of one run; `none` is no limit.
+struct limits {
+    static constexpr std::int64_t none = -1;
+    std::int64_t wall_ns = none; ///< of the whole tree, from the first exec
+    std::int64_t output_bytes = none; ///< a stream; more of it ends the run
+    std::int64_t file_bytes = none; ///< a file (RLIMIT_FSIZE)
+    std::int64_t open_files = none; ///< a process (RLIMIT_NOFILE)
+    std::int64_t memory_bytes = none; ///< address space of a process (RLIMIT_AS)
+    std::int64_t cpu_seconds = none; ///< processor time of a process (RLIMIT_CPU)
+    std::int64_t cpus = none; ///< processors that the tree may use
+};
+
+/// The rlimits a child sets between fork and exec; made before the fork, so that the child only makes system calls.
+class rlimit_list {
+public:
+    struct entry {
+        int resource;
+        rlimit to;
+    };
+    rlimit_list() = default;
+    explicit rlimit_list(limits const& held) {
+        add(RLIMIT_CORE, 0, 0);
+        if (held.file_bytes >= 0) add(RLIMIT_FSIZE, held.file_bytes, held.file_bytes);
+        if (held.open_files >= 0) add(RLIMIT_NOFILE, held.open_files, held.open_files);
+        if (held.memory_bytes >= 0) add(RLIMIT_AS, held.memory_bytes, held.memory_bytes);
+        // the soft limit says it with SIGXCPU; who ignores that is killed a second later
+        if (held.cpu_seconds >= 0) add(RLIMIT_CPU, held.cpu_seconds, held.cpu_seconds + 1);
+    }
+    /// Puts back a limit that we raised for ourselves, unless the run sets its own.
+    void restore(int resource, rlimit const& original) {
+        if (std::none_of(begin(), end(), [&](entry const& e) { return e.resource == resource; }))
+            entries_[count_++] = {resource, original};
+    }
+    entry const* begin() const noexcept { return entries_; }
+    entry const* end() const noexcept { return entries_ + count_; }
+
+private:
+    /// Never above the hard limit we have: only root may raise it, and a lower one holds already.
+    void add(int resource, std::int64_t soft, std::int64_t hard) {
+        rlimit now{};
+        ::getrlimit(static_cast<__rlimit_resource>(resource), &now);
+        entries_[count_++] = {resource,
+                              {std::min(static_cast<rlim_t>(soft), now.rlim_max), std::min(static_cast<rlim_t>(hard), now.rlim_max)}};
+    }
+    static constexpr std::size_t most = 8;
+    entry entries_[most]{};
+    std::size_t count_ = 0;
+};
+
+/// Processors this process may use.
+inline int usable_cpus() noexcept {
+    cpu_set_t mine;
+    CPU_ZERO(&mine);
+    return ::sched_getaffinity(0, sizeof mine, &mine) == 0 ? std::max(CPU_COUNT(&mine), 1) : 1;
+}
+
+/// `count` of the processors that we may use, beginning at the `first`-th and going round.
+inline cpu_set_t choose_cpus(std::int64_t count, std::size_t first) noexcept {
+    cpu_set_t mine, chosen;
+    CPU_ZERO(&mine);
+    CPU_ZERO(&chosen);
+    if (::sched_getaffinity(0, sizeof mine, &mine) != 0) return mine;
+    std::size_t ours[CPU_SETSIZE], n = 0;
+    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        if (CPU_ISSET(cpu, &mine)) ours[n++] = cpu;
+    auto const wanted = std::min(n, static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < wanted; ++i) CPU_SET(ours[(first + i) % n], &chosen);
+    return chosen;
+}
+
+} // namespace sb::isolate

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// Starts a program as cheaply as the kernel allows, in a session of its own, with exactly the descriptors it is given.
+//
+// How it works: the parent blocks its signals and calls clone(CLONE_VM | CLONE_VFORK). The child borrows the parent's
+// memory, on a stack of its own, and the parent sleeps until the child has called exec or _exit; so the child makes
+// system calls only, writes nothing but its stack and what it reports: a step that failed, the moment of exec. When
+// the parent wakes, either the program runs or the report says why not.
+#pragma once
+#include <sb/core/clock.hpp>
+#include <sb/core/result.hpp>
+#include <sb/core/text.hpp>
+#include <sb/isolate/limits.hpp>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+namespace sb::isolate {
+
+/// The descriptor through which a workload reports: the number that SB_REPORT_FD says.
+inline constexpr int report_descriptor = 3;
+
+/// All that a child needs, made before it exists. Nothing is owned.
+struct launch {
+    char const* path = nullptr; ///< what exec gets; already looked up
+    char* const* argv = nullptr;
+    char* const* shell_argv = nullptr; ///< for a script without "#!": {"/bin/sh", path, argv[1]…}; null: such a script fails
+    char* const* environment = nullptr;
+    int in = -1, out = -1, err = -1; ///< become 0, 1 and 2
+    int report = -1; ///< becomes `report_descriptor`; -1: none
+    rlimit_list const* rlimits = nullptr;
+    cpu_set_t const* cpus = nullptr; ///< null: all that we may use
+};
+
+/// The step between fork and exec that failed.
+struct spawn_failure {
+    char const* step = nullptr; ///< static text; null while nothing failed
+    int code = 0;
+};
+
+/// The stack that children borrow, one at a time, and the ignored signals that they must not inherit.
+class spawner {
+public:
+    static result<spawner> make() {
+        void* const stack = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+        if (stack == MAP_FAILED) return last_error("mmap", "a stack for children");
+        ::mprotect(stack, guard, PROT_NONE); // it grows down: running over it faults instead of writing elsewhere
+        spawner made{stack};
+        for (int s = 1; s < 32; ++s) { // exec resets handlers, not what is ignored
+            struct sigaction now {};
+            if (::sigaction(s, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) sigaddset(&made.ignored_, s);
+        }
+        return made;
+    }
+    spawner(spawner&& from) noexcept : stack_{std::exchange(from.stack_, nullptr)}, ignored_{from.ignored_} {}
+    ~spawner() {
+        if (stack_) ::munmap(stack_, size);
+    }
+
+    /// The pid of the child, which has called exec by now. An error is ours or the system's; a program that cannot be
+    /// executed is not an error but a `failure`, and its pid (already reaped) is 0.
+    /// `exec_ns` becomes the moment at which it called exec (monotonic_ns): the child says so itself, for on a busy
+    /// machine the parent may wake only when a short program has ended already.
+    result<pid_t> start(launch const& what, spawn_failure& failure, std::int64_t& exec_ns) {
+        failure = {};
+        borrowed shared{&what, &failure, &exec_ns, ::getpid(), &ignored_};
+        sigset_t all, before;
+        sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before);
+        int const pid = ::clone(&child, static_cast<char*>(stack_) + size, CLONE_VM | CLONE_VFORK | SIGCHLD, &shared);
+        int const code = errno;
+        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        if (pid < 0) return errno_error("clone", {}, code);
+        if (!failure.step) return pid_t{pid};
+        int status = 0;
+        while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+        return pid_t{0};
+    }
+
+private:
+    struct borrowed {
+        launch const* what;
+        spawn_failure* failure;
+        std::int64_t* exec_ns;
+        pid_t parent;
+        sigset_t const* ignored;
+    };
+    static constexpr std::size_t size = std::size_t{64} << 10, guard = 4096;
+    explicit spawner(void* stack) : stack_{stack} { sigemptyset(&ignored_); }
+
+    static bool move_up(int& fd) noexcept { // out of the way of the numbers that dup2 is about to fill
+        if (fd < 0 || fd > report_descriptor) return true;
+        fd = ::fcntl(fd, F_DUPFD_CLOEXEC, report_descriptor + 1);
+        return fd >= 0;
+    }
+
+    /// Only async-signal-safe calls from here on, and no write but to what is shared and this stack.
+    __attribute__((no_sanitize("address", "undefined"))) static int child(void* argument) noexcept {
+        auto const& shared = *static_cast<borrowed*>(argument);
+        auto const& what = *shared.what;
+        auto const fail = [&](char const* step) {
+            *shared.failure = {step, errno};
+            ::_exit(127);
+            return 127;
+        };
+        // a parent that died before this call would never be noticed, so look once more
+        if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return fail("prctl");
+        if (::getppid() != shared.parent) ::_exit(127);
+        if (::setsid() < 0) return fail("setsid");
+        struct sigaction plain {};
+        plain.sa_handler = SIG_DFL;
+        for (int s = 1; s < 32; ++s)
+            if (sigismember(shared.ignored, s) == 1) ::sigaction(s, &plain, nullptr);
+
+        int in = what.in, out = what.out, err = what.err, report = what.report;
+        if (!move_up(in) || !move_up(out) || !move_up(err) || !move_up(report)) return fail("fcntl");
+        if (::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) return fail("dup2");
+        if (report >= 0 && ::dup2(report, report_descriptor) < 0) return fail("dup2");
+        auto const first = static_cast<unsigned>(report >= 0 ? report_descriptor + 1 : report_descriptor);
+        if (::syscall(SYS_close_range, first, ~0u, 0u) < 0) { // before Linux 5.9
+            rlimit open{};
+            ::getrlimit(RLIMIT_NOFILE, &open);
+            for (auto fd = first; fd < open.rlim_cur; ++fd) ::close(static_cast<int>(fd));
+        }
+        if (what.cpus && ::sched_setaffinity(0, sizeof *what.cpus, what.cpus) < 0) return fail("sched_setaffinity");
+        if (what.rlimits)
+            for (auto const& each : *what.rlimits)
+                if (::setrlimit(static_cast<__rlimit_resource>(each.resource), &each.to) < 0) return fail("setrlimit");
+        sigset_t none;
+        sigemptyset(&none);
+        ::sigprocmask(SIG_SETMASK, &none, nullptr);
+        *shared.exec_ns = monotonic_ns();
+        ::execve(what.path, what.argv, what.environment);
+        if (errno == ENOEXEC && what.shell_argv) ::execve(what.shell_argv[0], what.shell_argv, what.environment);
+        return fail("exec");
+    }
+
+    void* stack_;
+    sigset_t ignored_;
+};
+
+} // namespace sb::isolate

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Command lines as a person would type them.
+#pragma once
+#include <sb/core/text.hpp>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace sb::run {
+
+/// One word, quoted when the shell would take it apart.
+inline std::string shell_word(std::string_view word) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%^";
+    if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string{word};
+    std::string quoted = "'";
+    for (char const c : word) quoted += c == '\'' ? std::string{"'\\''"} : std::string(1, c);
+    return quoted + "'";
+}
+
+inline std::string shell_text(std::vector<std::string> const& words) {
+    std::string line;
+    for (auto const& word : words) line += cat(line.empty() ? "" : " ", shell_word(word));
+    return line;
+}
+
+namespace detail {
+/// Path of the regular file at a descriptor, relative to this folder where that is shorter; empty for what is none.
+inline std::string file_at(int fd) {
+    struct stat facts {};
+    if (::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) return {};
+    char path[4096], here[4096];
+    auto const n = ::readlink(cat("/proc/self/fd/", fd).c_str(), path, sizeof path);
+    if (n <= 0) return {};
+    std::string_view const all{path, static_cast<std::size_t>(n)};
+    if (::getcwd(here, sizeof here))
+        if (auto const folder = cat(std::string_view{here}, "/"); all.starts_with(folder)) return std::string{all.substr(folder.size())};
+    return std::string{all};
+}
+} // namespace detail
+
+/// The line that makes the runs which this one did not: itself, with --resume, and with the files it read and wrote.
+inline std::string resuming_line(int argc, char const* const* argv) {
+    auto const in = detail::file_at(0), out = detail::file_at(1);
+    bool const piped = [] {
+        struct stat facts {};
+        return ::fstat(0, &facts) == 0 && (S_ISFIFO(facts.st_mode) || S_ISSOCK(facts.st_mode));
+    }();
+    std::string resumed = out, rest;
+    for (int i = 1; i < argc; ++i) {
+        std::string_view const word{argv[i]};
+        if (word == "--") {
+            for (; i < argc; ++i) rest += " " + shell_word(argv[i]);
+        } else if (word == "--resume" && i + 1 < argc) {
+            ++i;
+            if (resumed.empty()) resumed = argv[i];
+        } else if (word.starts_with("--resume=")) {
+            if (resumed.empty()) resumed = word.substr(9);
+        } else {
+            rest += " " + shell_word(word);
+        }
+    }
+    auto line = cat(piped ? "… | " : "", "sb-exec --resume ", resumed.empty() ? std::string{"FILE"} : shell_word(resumed), rest);
+    if (!in.empty()) line += " < " + shell_word(in);
+    if (!out.empty()) line += " >> " + shell_word(out);
+    return line;
+}
+
+} // namespace sb::run

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// What happened, told as a run record.
+#pragma once
+#include <sb/core/clock.hpp>
+#include <sb/core/text.hpp>
+#include <sb/isolate/watch.hpp>
+#include <sb/metric/value.hpp>
+#include <sb/record/run.hpp>
+#include <sb/run/backend.hpp>
+#include <sb/run/plan.hpp>
+#include <sb/run/report.hpp>
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace sb::run {
+
+/// Facts of the machine that every record carries.
+inline host_facts this_host() {
+    host_facts facts;
+    utsname name{};
+    if (::uname(&name) == 0) facts.kernel = name.release;
+    facts.cpus = isolate::usable_cpus();
+    bool const unified = ::access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
+    bool const hybrid = ::access("/sys/fs/cgroup/unified/cgroup.controllers", F_OK) == 0;
+    bool const split = ::access("/sys/fs/cgroup/memory", F_OK) == 0 || ::access("/sys/fs/cgroup/cpu", F_OK) == 0;
+    facts.cgroup = unified ? "v2" : split ? hybrid ? "hybrid" : "v1" : hybrid ? "hybrid" : "none";
+    return facts;
+}
+
+namespace detail {
+
+inline std::string seconds_text(std::int64_t ns) {
+    std::string text;
+    json::append_real(text, static_cast<double>(ns) * 1e-9);
+    if (text.ends_with(".0")) text.resize(text.size() - 2);
+    return text + " s";
+}
+
+/// How bad an end is, for choosing the worst of several copies.
+inline int badness(end_class c) noexcept {
+    constexpr end_class order[] = {end_class::ok,   end_class::failed, end_class::signalled, end_class::output, end_class::disk,
+                                   end_class::pids, end_class::memory, end_class::timeout,   end_class::refused, end_class::setup};
+    return static_cast<int>(std::find(std::begin(order), std::end(order), c) - std::begin(order));
+}
+
+/// One copy's end. A limit is the class only when it is known to be the cause: it was we who killed, or the signal is
+/// the limit's own. An allocation that fails under RLIMIT_AS is the program's to handle, so what follows is `failed`.
+inline run_end end_of(isolate::copy_end const& copy, isolate::outcome const& got, isolate::limits const& held, std::vector<std::string>& hit) {
+    run_end end;
+    auto const limit = [&](std::string_view key) {
+        if (std::find(hit.begin(), hit.end(), key) == hit.end()) hit.emplace_back(key);
+    };
+    if (copy.failure.step) {
+        bool const exec = std::string_view{copy.failure.step} == "exec";
+        end.class_ = end_class::setup;
+        end.reason = cat(copy.failure.step, ": ", std::strerror(copy.failure.code),
+                         exec && copy.failure.code == ENOENT ? " (the program, or the interpreter that it names)" : "");
+        return end;
+    }
+    bool const exited = WIFEXITED(copy.status);
+    if (exited) end.code = WEXITSTATUS(copy.status);
+    else end.signal = WTERMSIG(copy.status);
+    bool const by_us = !exited && *end.signal == SIGKILL;
+    if (by_us && got.killed_by == isolate::killer::wall) {
+        limit("TIMEOUT");
+        end.class_ = end_class::timeout;
+        end.reason = cat("TIMEOUT: still running after ", seconds_text(held.wall_ns));
+    } else if (by_us && got.killed_by == isolate::killer::output) {
+        limit("OUTPUT_LIMIT");
+        end.class_ = end_class::output;
+        end.reason = cat("OUTPUT_LIMIT: more than ", held.output_bytes, " bytes on one stream");
+    } else if (exited) {
+        end.class_ = *end.code == 0 ? end_class::ok : end_class::failed;
+        if (*end.code != 0) end.reason = cat("exit status ", *end.code);
+        if (*end.code > 128 && *end.code < 128 + 65)
+            end.reason += cat(" (a shell says so after signal ", *end.code - 128, ", ", std::string_view{::strsignal(*end.code - 128)}, ")");
+    } else {
+        end.class_ = end_class::signalled;
+        end.reason = cat("signal ", *end.signal, " (", std::string_view{::strsignal(*end.signal)}, ")");
+        bool const all_used = held.cpu_seconds >= 0 && copy.used.user_s + copy.used.system_s >= static_cast<double>(held.cpu_seconds);
+        if (*end.signal == SIGXFSZ && held.file_bytes >= 0) {
+            limit("FILE_LIMIT");
+            end.class_ = end_class::disk;
+            end.reason = cat("FILE_LIMIT: a file would have grown beyond ", held.file_bytes, " bytes");
+        } else if (held.cpu_seconds >= 0 && (*end.signal == SIGXCPU || (*end.signal == SIGKILL && all_used))) {
+            limit("CPU_SECONDS");
+            end.reason = cat("CPU_SECONDS: ", held.cpu_seconds, " s of processor time are used up");
+        }
+    }
+    return end;
+}
+
+inline stream_capture as_record(isolate::captured& stream) {
+    return {stream.bytes, std::move(stream.sha256), std::move(stream.head), stream.truncated};
+}
+
+} // namespace detail
+
+/// The end of the whole run: of its worst copy, and of how many it is true.
+inline run_end end_of_run(isolate::outcome const& got, isolate::limits const& held, std::vector<std::string>& limits_hit, int& not_ok) {
+    run_end worst;
+    not_ok = 0;
+    if (!got.trouble.empty()) {
+        not_ok = static_cast<int>(got.copies.size());
+        worst.class_ = end_class::setup;
+        worst.reason = got.trouble;
+        return worst;
+    }
+    for (auto const& copy : got.copies) {
+        auto end = detail::end_of(copy, got, held, limits_hit);
+        if (end.class_ != end_class::ok) ++not_ok;
+        if (&copy == &got.copies.front() || detail::badness(end.class_) > detail::badness(worst.class_)) worst = std::move(end);
+    }
+    auto const touched = [&](std::string_view key, bool so) {
+        if (so && std::find(limits_hit.begin(), limits_hit.end(), key) == limits_hit.end()) limits_hit.emplace_back(key);
+    };
+    touched("OUTPUT_LIMIT", got.out.truncated || got.err.truncated || got.killed_by == isolate::killer::output);
+    touched("FILE_LIMIT", got.orphan_broke_file_limit && held.file_bytes >= 0);
+    touched("TIMEOUT", got.killed_by == isolate::killer::wall);
+    if (worst.class_ == end_class::ok && got.killed_by == isolate::killer::wall && got.orphans.known) {
+        worst.class_ = end_class::timeout; // --wait-tree: the first process was done, the tree was not
+        worst.reason = cat("TIMEOUT: what the first process left behind still ran after ", detail::seconds_text(held.wall_ns));
+    }
+    if (got.copies.size() > 1 && not_ok > 0) worst.reason = cat(not_ok, " of ", got.copies.size(), " copies did not end well; the worst: ", worst.reason);
+    return worst;
+}
+
+/// All that a record needs beside what happened.
+struct run_context {
+    std::string workload;
+    std::optional<std::string> module;
+    std::string preset_source;
+    backend const* with = nullptr;
+    host_facts host;
+    std::optional<double> budget_s;
+    metric::value_weights weights;
+    metric::prices prices;
+};
+
+/// `output_right` is the check's answer, nothing without one. Takes the texts out of `got`.
+inline run_record compose(run_context const& all, preset_record const& preset, enforcement const& held, planned_run const& planned,
+                          isolate::outcome& got, std::optional<bool> output_right, reported found) {
+    run_record r;
+    r.run_id = planned.run_id;
+    r.ts = utc_stamp(got.started_ns);
+    r.workload = all.workload;
+    r.module = all.module;
+    r.scenario = preset.scenario();
+    if (auto const severity = preset.text("SEVERITY"); !severity.empty()) r.severity = severity;
+    r.preset_id = preset.id;
+    r.preset_source = all.preset_source;
+    r.rep = planned.rep;
+    r.seed = planned.seed;
+    int not_ok = 0;
+    r.end = end_of_run(got, held.held, r.limits_hit, not_ok);
+    r.wall_s = got.wall_s;
+
+    isolate::usage used;
+    for (auto const& copy : got.copies) used.add(copy.used);
+    used.add(got.orphans);
+    if (used.known) {
+        r.cpu_user_s = used.user_s, r.cpu_sys_s = used.system_s;
+        r.peak_rss_bytes = used.peak_rss_bytes;
+        r.read_bytes = used.read_bytes, r.write_bytes = used.write_bytes;
+    }
+    r.left_running = got.left_running;
+
+    if (held.copies > 1) {
+        auto const n = static_cast<double>(got.copies.size());
+        r.metrics["concurrency_level"] = static_cast<double>(held.copies);
+        r.metrics["concurrency_error_rate"] = n > 0 ? not_ok / n : 1;
+        if (got.wall_s > 0) r.metrics["concurrency_throughput"] = n / got.wall_s;
+    }
+    if (output_right) r.metrics["output_check"] = *output_right ? 1 : 0;
+    for (auto const& [name, x] : found.metrics) r.metrics[name] = x;
+
+    metric::run_facts facts;
+    facts.success = r.end.class_ == end_class::ok;
+    facts.output_right = output_right;
+    facts.wall_s = r.wall_s;
+    facts.budget_s = all.budget_s;
+    if (r.peak_rss_bytes) facts.peak_rss_bytes = static_cast<double>(*r.peak_rss_bytes);
+    if (held.held.memory_bytes >= 0) facts.memory_limit_bytes = static_cast<double>(held.held.memory_bytes);
+    if (r.cpu_user_s) facts.cpu_s = *r.cpu_user_s + *r.cpu_sys_s;
+    r.value = found.value ? *found.value : metric::value_of(facts, all.weights);
+    r.roi = *r.value - metric::cost_of(facts, all.prices);
+
+    r.applied = held.applied, r.unsupported = held.unsupported, r.informational = held.informational;
+    r.backend = all.with->name;
+    r.layers = all.with->layers;
+    r.stdout_ = detail::as_record(got.out), r.stderr_ = detail::as_record(got.err);
+    r.host = all.host;
+    r.sources = all.with->sources;
+    return r;
+}
+
+} // namespace sb::run

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// What a workload finds in its environment, and where its program is found.
+#pragma once
+#include <sb/core/result.hpp>
+#include <sb/core/text.hpp>
+#include <sb/core/value.hpp>
+#include <sb/json/write.hpp>
+#include <sb/record/preset.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <map>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace sb::run {
+
+using variables = std::map<std::string, std::string>;
+
+inline constexpr std::string_view default_path = "/usr/local/bin:/usr/bin:/bin";
+
+/// The variables that pass from the caller's environment: how to find programs, how to talk, who is there. No token,
+/// no proxy, no library path.
+inline bool is_passed_on(std::string_view name) noexcept {
+    for (std::string_view const each : {"PATH", "LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "USER", "LOGNAME", "SHELL"})
+        if (name == each) return true;
+    return name.starts_with("LC_");
+}
+
+/// Of `caller` (NAME=VALUE, ended by null) what the list above allows; PATH is always there.
+inline variables passed_on(char const* const* caller) {
+    variables all;
+    for (; caller && *caller; ++caller) {
+        std::string_view const entry{*caller};
+        auto const equals = entry.find('=');
+        if (equals != std::string_view::npos && is_passed_on(entry.substr(0, equals)))
+            all[std::string{entry.substr(0, equals)}] = entry.substr(equals + 1);
+    }
+    all.try_emplace("PATH", default_path);
+    return all;
+}
+
+/// `NAME=VALUE`, or `NAME` for the caller's value of it.
+inline result<void> add_variable(variables& to, std::string_view text) {
+    auto const equals = text.find('=');
+    std::string const name{text.substr(0, equals)};
+    if (name.empty()) return caller_error(cat("--env \"", text, "\": write NAME or NAME=VALUE"));
+    if (equals != std::string_view::npos) {
+        to[name] = text.substr(equals + 1);
+        return {};
+    }
+    char const* const here = std::getenv(name.c_str());
+    if (!here) return caller_error(cat("--env ", name, ": the variable is not set here; write ", name, "=VALUE"));
+    to[name] = here;
+    return {};
+}
+
+/// A preset's value as a variable: text as it is, an array of words with commas between, the rest as JSON.
+inline std::string variable_text(value const& v) {
+    if (auto const* s = v.if_string()) return *s;
+    if (v.is_null()) return {};
+    if (auto const* all = v.if_array()) {
+        std::string joined;
+        bool words = true;
+        for (auto const& each : *all) {
+            words = words && each.if_string();
+            joined += cat(joined.empty() ? "" : ",", each.string_or({}));
+        }
+        if (words) return joined;
+    }
+    return json::text_of(v);
+}
+
+/// NAME=VALUE for each, in order of name. A value that holds a NUL ends there, as C would have it.
+inline std::vector<std::string> as_strings(variables const& all) {
+    std::vector<std::string> out;
+    out.reserve(all.size() + 2);
+    for (auto const& [name, text] : all) out.push_back(cat(name, "=", text.c_str()));
+    return out;
+}
+
+/// What exec would run for `name`, looked up in `path` as the workload would see it.
+inline result<std::string> find_program(std::string const& name, std::string_view path) {
+    auto const check = [](std::string const& file) {
+        struct stat facts {};
+        if (::stat(file.c_str(), &facts) != 0) return errno;
+        if (S_ISDIR(facts.st_mode)) return EISDIR;
+        return ::faccessat(AT_FDCWD, file.c_str(), X_OK, AT_EACCESS) == 0 ? 0 : errno;
+    };
+    if (name.empty()) return caller_error("the command is an empty word");
+    if (name.find('/') != std::string::npos) {
+        if (int const code = check(name); code != 0)
+            return caller_error(cat("command ", name, ": ", code == EACCES ? "not executable" : std::strerror(code)));
+        return name;
+    }
+    std::string found, refused;
+    split(path, ':', [&](std::string_view folder) {
+        if (!found.empty()) return;
+        auto const file = cat(folder.empty() ? "." : folder, "/", name);
+        int const code = check(file);
+        if (code == 0) found = file;
+        else if (code == EACCES && refused.empty()) refused = file;
+    });
+    if (!found.empty()) return found;
+    if (!refused.empty()) return caller_error(cat("command ", name, ": ", refused, " is not executable"));
+    return caller_error(cat("command ", name, ": not found in PATH (", path, ")"));
+}
+
+} // namespace sb::run

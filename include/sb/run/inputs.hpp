@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// What a session is given besides its options: presets from a stream, a file for standard input, weights from settings.
+#pragma once
+#include <sb/core/fd.hpp>
+#include <sb/core/result.hpp>
+#include <sb/core/source.hpp>
+#include <sb/core/text.hpp>
+#include <sb/metric/value.hpp>
+#include <sb/record/preset.hpp>
+#include <sb/stress/read.hpp>
+#include <charconv>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <vector>
+
+namespace sb::run {
+
+struct preset_stream {
+    std::vector<preset_record> presets;
+    std::int64_t bad = 0; ///< what was no preset
+};
+
+/// Reads presets from a descriptor to its end. A line that is a record of another kind goes to `pass` as it is; what is
+/// broken goes to `bad`, and a preset that was taken with a remark to `warn`.
+inline result<preset_stream> read_preset_stream(int fd, std::string name, std::function<void(std::string_view)> const& pass,
+                                                stress::preset_reader::report const& bad, stress::preset_reader::report const& warn) {
+    preset_stream all;
+    stress::preset_reader reader{[&](preset_record p) { all.presets.push_back(std::move(p)); },
+                                 [&](stress::bad_preset const& wrong) { ++all.bad, bad(wrong); }, warn};
+    auto const is_other = [](std::string_view line) {
+        if (line.find("\"kind\"") == std::string_view::npos) return false;
+        value v;
+        auto const* const members = json::parse(line, v) ? nullptr : v.if_object();
+        auto const* const kind = members ? members->find("kind") : nullptr;
+        return kind && kind->if_string() && *kind->if_string() != preset_record::kind;
+    };
+    source from{fd, std::move(name)};
+    std::string_view block;
+    for (;;) {
+        SB_TRY(bool const more, from.next_block(block));
+        if (!more) break;
+        while (!block.empty()) {
+            auto const end = block.find('\n');
+            auto const line = block.substr(0, end);
+            if (is_other(line)) pass(line), reader.feed("\n"); // its place in the count of lines
+            else reader.feed(block.substr(0, end == std::string_view::npos ? end : end + 1));
+            if (end == std::string_view::npos) break;
+            block.remove_prefix(end + 1);
+        }
+    }
+    reader.finish();
+    return all;
+}
+
+/// The number of this use of several preset files, counted in `folder`, so that each gets its turn.
+inline std::uint64_t next_turn(std::string const& folder) {
+    for (std::size_t at = 1; at != std::string::npos;) { // the folder may be new, parents too
+        at = folder.find('/', at);
+        ::mkdir(folder.substr(0, at).c_str(), 0700);
+        if (at != std::string::npos) ++at;
+    }
+    auto const file = open_file(folder + "/preset-turn", O_RDWR | O_CREAT, 0600);
+    if (file.has_error() || ::flock(file->get(), LOCK_EX) != 0) return 0;
+    char text[24]{};
+    std::uint64_t turn = 0;
+    if (auto const n = ::pread(file->get(), text, sizeof text - 1, 0); n > 0) std::from_chars(text, text + n, turn);
+    auto const next = cat(turn + 1, "\n");
+    if (::pwrite(file->get(), next.data(), next.size(), 0) < 0) return turn;
+    return turn;
+}
+
+/// A file for the workload's standard input is opened anew for each run, so it has to be one that can be.
+inline result<void> check_input_file(std::string const& path) {
+    if (path == "null") return {};
+    auto const wrong = [&](std::string_view why) { return caller_error(cat("--stdin ", path, ": ", why)); };
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0) return wrong(std::strerror(errno));
+    if (S_ISDIR(facts.st_mode)) return wrong("is a folder");
+    if (!S_ISREG(facts.st_mode) && !S_ISCHR(facts.st_mode)) return wrong("must be a file that can be read more than once");
+    if (::access(path.c_str(), R_OK) != 0) return wrong(std::strerror(errno));
+    return {};
+}
+
+/// Weights of the value and prices of resources, from the settings file.
+inline result<void> read_worth(object const& settings, metric::value_weights& weights, metric::prices& prices) {
+    auto const read = [&](std::string_view section, std::string_view name, double& into) -> result<void> {
+        auto const* const all = settings.find(section);
+        if (!all || all->is_null()) return {};
+        if (!all->if_object()) return caller_error(cat("settings: ", section, ": must be a map"));
+        auto const* const v = all->if_object()->find(name);
+        if (!v) return {};
+        if (!v->is_number() || v->number_or(-1) < 0) return caller_error(cat("settings: ", section, ".", name, ": must be a number from 0"));
+        into = v->number_or(0);
+        return {};
+    };
+    SB_CHECK(read("value_weights", "success", weights.success));
+    SB_CHECK(read("value_weights", "output", weights.output));
+    SB_CHECK(read("value_weights", "time", weights.time));
+    SB_CHECK(read("value_weights", "memory", weights.memory));
+    SB_CHECK(read("prices", "cpu_s", prices.cpu_s));
+    SB_CHECK(read("prices", "gib_s", prices.gib_s));
+    SB_CHECK(read("prices", "gib_out", prices.gib_out));
+    return {};
+}
+
+} // namespace sb::run

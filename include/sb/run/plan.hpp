@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Which runs a session makes, in which order, under which keys and seeds.
+#pragma once
+#include <sb/core/random.hpp>
+#include <sb/core/sha256.hpp>
+#include <sb/core/text.hpp>
+#include <sb/json/write.hpp>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sb::run {
+
+enum class run_order { interleaved, grouped };
+
+/// One run to be made.
+struct planned_run {
+    std::size_t preset = 0; ///< its place among the presets
+    int rep = 0; ///< from 0; -1 for a warm-up, which leaves no record
+    std::int64_t seed = 0;
+    std::string run_id;
+};
+
+/// What makes two runs the same run, beside preset and repetition.
+struct run_identity {
+    std::vector<std::string> command;
+    std::string input; ///< what standard input is
+    std::string limits; ///< what was given by hand
+    std::string check;
+    std::uint64_t seed = 0;
+};
+
+/// The same seed for the same preset and repetition, wherever and whenever; at most 2^53 - 1, exact in every reader.
+inline std::int64_t derive_seed(std::uint64_t base, std::string_view preset_id, int rep) noexcept {
+    auto state = base;
+    state = split_mix(state); // near bases must not meet near ids
+    for (char const c : preset_id) state = (state ^ static_cast<unsigned char>(c)) * 0x100000001b3u; // FNV-1a's step
+    state += static_cast<std::uint64_t>(rep) * 0x9e3779b97f4a7c15u;
+    return static_cast<std::int64_t>(split_mix(state) >> 11);
+}
+
+/// All runs of a session, made on demand: a million presets cost no list of a million runs.
+class run_plan {
+public:
+    run_plan(std::vector<std::string> preset_ids, run_identity identity, int repeat, int warmup, run_order order)
+        : ids_{std::move(preset_ids)}, identity_{std::move(identity)}, repeat_{repeat}, warmup_{warmup}, order_{order} {
+        // what all runs of this session have in common, unambiguous: each part is a JSON string
+        auto const& i = identity_;
+        for (auto const* part : {&i.input, &i.limits, &i.check}) json::append_string(content_, *part, true);
+        for (auto const& word : i.command) json::append_string(content_, word, true);
+        std::map<std::string_view, int> seen; // equal presets share an id: the second goes on counting where the first ended
+        first_rep_.reserve(ids_.size());
+        for (auto const& id : ids_) first_rep_.push_back(seen[id]++ * repeat_);
+    }
+
+    std::size_t size() const noexcept { return ids_.size() * static_cast<std::size_t>(repeat_ + warmup_); }
+
+    /// The i-th run. Interleaved goes through all presets once for each repetition (A B A B), so that a drift of the
+    /// machine falls on all alike; grouped makes all repetitions of a preset before the next (A A B B).
+    planned_run at(std::size_t i) const {
+        auto const rounds = static_cast<std::size_t>(repeat_ + warmup_);
+        auto const preset = order_ == run_order::interleaved ? i % ids_.size() : i / rounds;
+        auto const round = static_cast<int>(order_ == run_order::interleaved ? i / ids_.size() : i % rounds);
+        planned_run run;
+        run.preset = preset;
+        run.rep = round < warmup_ ? -1 : first_rep_[preset] + round - warmup_;
+        run.seed = derive_seed(identity_.seed, ids_[preset], run.rep);
+        run.run_id = id_of(run);
+        return run;
+    }
+
+private:
+    std::string id_of(planned_run const& run) const {
+        auto const content = cat(content_, "\n", ids_[run.preset], "\non\n", run.rep, "\n", run.seed, "\n");
+        std::string id(16, '0');
+        write_hex(id.data(), sha256_of(content), 8);
+        return id;
+    }
+
+    std::vector<std::string> ids_;
+    run_identity identity_;
+    int repeat_, warmup_;
+    run_order order_;
+    std::string content_;
+    std::vector<int> first_rep_;
+};
+
+} // namespace sb::run

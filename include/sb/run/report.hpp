@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Numbers that a workload gives about itself: through its report channel, or found in its output.
+#pragma once
+#include <sb/core/fd.hpp>
+#include <sb/core/result.hpp>
+#include <sb/core/text.hpp>
+#include <sb/json/parse.hpp>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+#include <regex.h>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sb::run {
+
+struct reported {
+    std::map<std::string, double> metrics;
+    std::optional<double> value; ///< replaces the default rule
+    int bad_lines = 0; ///< no JSON object
+};
+
+/// Reads what the copies of a run wrote to their report channels: JSON objects, one a line, whose members that are
+/// numbers are metrics. In one copy the last number of a name counts; over several copies their mean does.
+inline reported read_reports(std::vector<std::string> const& copies) {
+    constexpr std::size_t most_metrics = 1000, longest_name = 128;
+    reported all;
+    std::map<std::string, std::pair<double, int>> sums;
+    std::pair<double, int> values{0, 0};
+    for (auto const& text : copies) {
+        std::map<std::string, double> last;
+        std::optional<double> value_here;
+        split(text, '\n', [&](std::string_view line) {
+            if (trim(line).empty()) return;
+            value v;
+            auto const* members = json::parse(line, v) ? nullptr : v.if_object();
+            if (!members) {
+                ++all.bad_lines;
+                return;
+            }
+            for (auto const& [name, each] : *members) {
+                if (!each.is_number() || name.empty() || name.size() > longest_name) continue;
+                if (name == "value") value_here = each.number_or(0);
+                else if (last.size() < most_metrics) last[name] = each.number_or(0);
+            }
+        });
+        for (auto const& [name, x] : last) sums[name].first += x, ++sums[name].second;
+        if (value_here) values.first += *value_here, ++values.second;
+    }
+    for (auto const& [name, sum] : sums) all.metrics[name] = sum.first / sum.second;
+    if (values.second > 0) all.value = values.first / values.second;
+    return all;
+}
+
+/// `NAME=REGEX`: a number out of the output. POSIX extended, line by line; the last match counts, and in it the first
+/// bracketed part, or all of it where there is none.
+class output_metric {
+public:
+    static result<output_metric> parse(std::string_view text) {
+        auto const equals = text.find('=');
+        if (equals == 0 || equals == std::string_view::npos || equals + 1 == text.size())
+            return caller_error(cat("--metric \"", text, "\": write NAME=REGEX"));
+        output_metric made;
+        made.name_ = text.substr(0, equals);
+        std::string const pattern{text.substr(equals + 1)};
+        auto compiled = std::make_unique<regex_t>();
+        if (int const code = ::regcomp(compiled.get(), pattern.c_str(), REG_EXTENDED); code != 0) {
+            char why[200];
+            ::regerror(code, compiled.get(), why, sizeof why);
+            return caller_error(cat("--metric ", made.name_, ": \"", pattern, "\": ", std::string_view{why}));
+        }
+        made.regex_.reset(compiled.release());
+        return made;
+    }
+    std::string const& name() const noexcept { return name_; }
+
+    /// Looks at one line; keeps the number when it has one.
+    void look(char const* line) {
+        regmatch_t found[2];
+        if (::regexec(regex_.get(), line, 2, found, 0) != 0) return;
+        auto const& part = regex_->re_nsub > 0 && found[1].rm_so >= 0 ? found[1] : found[0];
+        std::string_view text{line + part.rm_so, static_cast<std::size_t>(part.rm_eo - part.rm_so)};
+        text = trim(text);
+        if (text.starts_with('+')) text.remove_prefix(1);
+        double x = 0;
+        auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), x);
+        if (code == std::errc{} && end == text.data() + text.size() && std::isfinite(x)) number_ = x;
+    }
+    /// The number of this run, if there was one; the next run begins without.
+    std::optional<double> take() noexcept { return std::exchange(number_, std::nullopt); }
+
+private:
+    struct release {
+        void operator()(regex_t* r) const noexcept { ::regfree(r), delete r; }
+    };
+    output_metric() = default;
+    std::string name_;
+    std::unique_ptr<regex_t, release> regex_;
+    std::optional<double> number_;
+};
+
+/// Reads `file` from its beginning, line by line in constant space (what is longer than 64 KiB is looked at in parts).
+inline void look_for(std::vector<output_metric>& metrics, int file) {
+    if (metrics.empty()) return;
+    constexpr std::size_t block = std::size_t{64} << 10;
+    std::string held;
+    auto const look = [&](std::string& line) {
+        for (auto& c : line)
+            if (c == '\0') c = ' '; // a line of C ends at NUL; the number behind it counts too
+        for (auto& each : metrics) each.look(line.c_str());
+    };
+    auto const bytes = std::make_unique<char[]>(block);
+    for (off_t at = 0;;) {
+        auto const n = retry([&] { return ::pread(file, bytes.get(), block, at); });
+        if (n <= 0) break;
+        at += n;
+        std::string_view rest{bytes.get(), static_cast<std::size_t>(n)};
+        for (auto end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
+            held.append(rest.substr(0, end));
+            look(held);
+            held.clear();
+            rest.remove_prefix(end + 1);
+        }
+        held.append(rest);
+        if (held.size() > block) look(held), held.clear();
+    }
+    if (!held.empty()) look(held);
+}
+
+} // namespace sb::run

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Which runs a file of records already holds.
+#pragma once
+#include <sb/core/fd.hpp>
+#include <sb/core/result.hpp>
+#include <sb/core/source.hpp>
+#include <sb/json/parse.hpp>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <unordered_set>
+
+namespace sb::run {
+
+struct finished_runs {
+    std::unordered_set<std::string> ids;
+    std::int64_t whole_bytes = 0; ///< up to the end of the last whole line
+    bool torn = false; ///< what follows is the beginning of a record: its writer died
+    bool open_end = false; ///< the last record is whole and lacks only its line end
+};
+
+/// Reads the keys. Lines that are no run are passed over; a torn last line counts as not done.
+inline result<finished_runs> read_finished(std::string const& path) {
+    finished_runs done;
+    auto opened = source::open(path);
+    if (opened.has_error()) return caller_error(cat("--resume: ", opened.error().what));
+    std::string_view block;
+    for (;;) {
+        SB_TRY(bool const more, opened->next_block(block));
+        if (!more) return done;
+        while (!block.empty()) {
+            auto const end = block.find('\n');
+            auto const line = block.substr(0, end);
+            value v;
+            auto const* const members = json::parse(line, v) ? nullptr : v.if_object();
+            if (end == std::string_view::npos) {
+                done.open_end = members != nullptr;
+                done.torn = members == nullptr && !trim(line).empty();
+            }
+            if (members) {
+                auto const* const kind = members->find("kind");
+                auto const* const id = members->find("run_id");
+                if (kind && id && kind->string_or({}) == "run" && id->if_string()) done.ids.insert(*id->if_string());
+            }
+            if (end == std::string_view::npos) break;
+            done.whole_bytes += static_cast<std::int64_t>(end) + 1;
+            block.remove_prefix(end + 1);
+        }
+    }
+}
+
+/// When `out` is the very file that is resumed, makes it end where a line ends, so that the next record begins a line.
+/// True when a torn line was cut off.
+inline result<bool> mend_end(finished_runs const& done, std::string const& path, int out) {
+    struct stat ours {}, theirs {};
+    if (::fstat(out, &ours) != 0 || ::stat(path.c_str(), &theirs) != 0) return false;
+    if (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino || !S_ISREG(ours.st_mode)) return false;
+    if (done.torn) {
+        if (::ftruncate(out, done.whole_bytes) != 0) return last_error("cut the torn line off", path);
+        if (::lseek(out, 0, SEEK_END) < 0) return last_error("seek", path);
+        return true;
+    }
+    if (done.open_end && retry([&] { return ::write(out, "\n", 1); }) < 0) return last_error("write", path);
+    return false;
+}
+
+} // namespace sb::run

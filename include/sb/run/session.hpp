@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: MIT
+// A workload under every preset, again and again, in slots: planned, run, checked, recorded, and cleared away.
+//
+// How it works: the session forks its slots (slot.hpp) and sees to it that each has a run and the next one at hand. It
+// waits for their answers and for signals at once; the signal handler only writes to a pipe. Each answer becomes a
+// record and is handed to the caller. The first SIGINT, SIGTERM or SIGHUP ends the runs in progress without a
+// record and clears up; a second one ends everything now.
+#pragma once
+#include <sb/core/clock.hpp>
+#include <sb/run/backend.hpp>
+#include <sb/run/compose.hpp>
+#include <sb/run/environment.hpp>
+#include <sb/run/plan.hpp>
+#include <sb/run/report.hpp>
+#include <sb/run/slot.hpp>
+#include <csignal>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <poll.h>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace sb::run {
+
+struct session_options {
+    std::vector<std::string> command;
+    int repeat = 1, warmup = 0;
+    run_order order = run_order::interleaved;
+    std::uint64_t seed = 0;
+    overrides wins;
+    std::string input = "/dev/null"; ///< file for the workload's standard input
+    bool wait_tree = false, keep = false;
+    std::string check; ///< shell command that judges the output; empty: none
+    double check_timeout_s = 30;
+    variables base; ///< of the caller's environment
+    variables given; ///< --env: wins over preset keys
+    run_context context;
+};
+
+/// What the caller sees of each run that got a record.
+struct run_seen {
+    run_record const& record;
+    std::string const& error_tail; ///< the last 4 KiB of standard error, raw
+};
+
+struct session_result {
+    std::size_t made = 0; ///< runs that were recorded
+    std::size_t left = 0; ///< runs that were planned and not made
+    std::int64_t bad_reports = 0; ///< lines in report channels that are no JSON object
+    int signal = 0; ///< that ended the session early
+    std::string kept; ///< folder that --keep left
+};
+
+/// The slots and their folder. Make it before much memory is used.
+class slot_pool {
+public:
+    static result<slot_pool> make(int jobs) {
+        SB_CHECK(isolate::adopt_orphans());
+        slot_pool pool;
+        SB_TRY(auto folder, isolate::session_folder::make());
+        pool.folder_ = std::make_unique<isolate::session_folder>(std::move(folder));
+        for (int i = 0; i < jobs; ++i) {
+            auto made = slot::make(*pool.folder_, static_cast<std::size_t>(i), pool.slots_);
+            if (made.has_error()) return made.error();
+            pool.slots_.push_back(std::move(*made));
+        }
+        return pool;
+    }
+    slot_pool(slot_pool&&) = default;
+    slot_pool& operator=(slot_pool&&) = delete;
+    ~slot_pool() {
+        if (folder_) close();
+    }
+    std::vector<slot>& slots() noexcept { return slots_; }
+    isolate::session_folder& folder() noexcept { return *folder_; }
+
+    /// Ends the slots, whatever they do, and all that is left of their runs.
+    void close() {
+        for (auto& each : slots_) ::kill(each.pid(), SIGTERM), each.hang_up();
+        for (auto const& each : slots_)
+            while (::waitpid(each.pid(), nullptr, 0) < 0 && errno == EINTR) {}
+        slots_.clear();
+        for (;;) { // orphans of a slot that died before its time
+            auto const got = ::waitpid(-1, nullptr, WNOHANG);
+            if (got < 0 && errno != EINTR) break;
+            if (got == 0) isolate::kill_children(), ::usleep(1000);
+        }
+        folder_.reset();
+    }
+
+private:
+    slot_pool() = default;
+    std::unique_ptr<isolate::session_folder> folder_;
+    std::vector<slot> slots_;
+};
+
+namespace detail {
+
+/// SIGINT, SIGTERM and SIGHUP as bytes in a pipe. One at a time, as handlers are the process's.
+class signal_pipe {
+public:
+    static result<signal_pipe> make(std::vector<slot> const& slots) {
+        signal_pipe made;
+        SB_TRY(auto ends, make_pipe(O_NONBLOCK));
+        made.read_ = std::move(ends.read), made.write_ = std::move(ends.write);
+        auto& s = state();
+        s = {};
+        s.pipe = made.write_.get();
+        for (auto const& each : slots)
+            if (s.slots < most_slots) s.pids[s.slots++] = each.pid();
+        for (int const signal : signals) {
+            struct sigaction act {}, before {};
+            act.sa_handler = &on_signal;
+            act.sa_flags = SA_RESTART;
+            ::sigaction(signal, nullptr, &before);
+            if (before.sa_handler != SIG_IGN) ::sigaction(signal, &act, nullptr); // nohup and background jobs stay deaf
+        }
+        return made;
+    }
+    signal_pipe(signal_pipe&&) = default;
+    signal_pipe& operator=(signal_pipe&&) = delete;
+    ~signal_pipe() {
+        if (!read_) return;
+        for (int const signal : signals) {
+            struct sigaction now {};
+            if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == &on_signal) std::signal(signal, SIG_DFL);
+        }
+        state().pipe = -1;
+    }
+    int fd() const noexcept { return read_.get(); }
+    /// The signal that came first, 0 for none.
+    static int first() noexcept { return state().first; }
+
+private:
+    signal_pipe() = default;
+    static constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static constexpr int most_slots = 1024;
+    struct shared {
+        volatile int pipe = -1;
+        volatile int first = 0;
+        int slots = 0;
+        pid_t pids[most_slots]{};
+    };
+    static shared& state() noexcept {
+        static shared one;
+        return one;
+    }
+    /// Async-signal-safe: the second signal ends the slots, whose payloads die with them, and us.
+    static void on_signal(int signal) {
+        auto& s = state();
+        int const code = errno;
+        if (s.first != 0) {
+            for (int i = 0; i < s.slots; ++i) ::kill(s.pids[i], SIGKILL);
+            ::_exit(128 + signal);
+        }
+        s.first = signal;
+        char const one = 1;
+        [[maybe_unused]] auto const n = ::write(s.pipe, &one, 1);
+        errno = code;
+    }
+    unique_fd read_, write_;
+};
+
+} // namespace detail
+
+class session {
+public:
+    /// `presets` and `metrics` stay the caller's, and outlive the session.
+    session(session_options options, std::vector<preset_record> const& presets, std::vector<output_metric>& metrics)
+        : options_{std::move(options)}, presets_{presets}, metrics_{metrics},
+          plan_{ids(), run_identity{options_.command, options_.input, limits_text(), options_.check, options_.seed}, options_.repeat,
+                options_.warmup, options_.order} {}
+
+    run_plan const& plan() const noexcept { return plan_; }
+    std::vector<std::string> const& command() const noexcept { return options_.command; }
+    run_context const& context() const noexcept { return options_.context; }
+
+    /// Looks the command up for every PATH that a preset would give it; an error when none of them has it.
+    result<void> look_up_command() {
+        std::optional<error> wrong;
+        for (auto const& preset : presets_) {
+            SB_TRY(auto const held, options_.context.with->enforce(preset, options_.wins));
+            auto const got = find_program(options_.command.front(), all_variables(preset, held, 0).at("PATH"));
+            if (!got.has_error()) return {};
+            if (!wrong) wrong = got.error();
+        }
+        if (wrong) return *wrong;
+        return {};
+    }
+
+    struct prepared {
+        preset_record const* preset;
+        enforcement held;
+        result<std::string> program;
+    };
+    /// A preset, ready to run; kept, for its other repetitions need the same.
+    result<std::shared_ptr<prepared const>> prepare(std::size_t index) {
+        if (auto const there = ready_.find(index); there != ready_.end()) return there->second;
+        auto const& preset = presets_[index];
+        SB_TRY(auto held, options_.context.with->enforce(preset, options_.wins));
+        auto program = find_program(options_.command.front(), all_variables(preset, held, 0).at("PATH"));
+        if (ready_.size() >= most_ready) ready_.clear();
+        return ready_[index] = std::make_shared<prepared const>(prepared{&preset, std::move(held), std::move(program)});
+    }
+
+    /// Makes all planned runs but those in `done`. `recorded` gets each record as soon as it is whole, and says false
+    /// when nothing more can be written; `begun` hears how many runs there will be.
+    result<session_result> run(slot_pool& pool, std::unordered_set<std::string> const& done,
+                               std::function<bool(run_seen const&)> const& recorded, std::function<void(std::size_t)> const& begun = {}) {
+        session_result all;
+        todo_ = count_missing(done);
+        if (begun) begun(todo_);
+        SB_TRY(auto const signals, detail::signal_pipe::make(pool.slots()));
+        std::vector<std::deque<place>> places(pool.slots().size()); // what each slot was given, in order
+        std::size_t next = 0, busy = 0;
+        bool open = true;
+        std::optional<error> wrong;
+        // a slot that has its next run at hand need not wait for us between two; output that is looked at afterwards
+        // must not be overwritten by then
+        std::size_t const ahead = keeps_output() ? 1 : 2;
+        auto const fill = [&](std::size_t i) -> result<void> {
+            while (open && next < plan_.size() && places[i].size() < ahead) {
+                auto planned = plan_.at(next++);
+                if (planned.rep >= 0 && done.contains(planned.run_id)) continue;
+                SB_CHECK(begin(pool.slots()[i], places[i].emplace_back(), std::move(planned)));
+                ++busy;
+            }
+            return {};
+        };
+        for (std::size_t i = 0; i < places.size() && !wrong; ++i)
+            if (auto const got = fill(i); got.has_error()) wrong = got.error();
+        std::vector<pollfd> waiting;
+        while (busy > 0 && !wrong && detail::signal_pipe::first() == 0) {
+            waiting.assign(1, {signals.fd(), POLLIN, 0});
+            for (std::size_t i = 0; i < places.size(); ++i) waiting.push_back({places[i].empty() ? -1 : pool.slots()[i].socket(), POLLIN, 0});
+            if (::poll(waiting.data(), waiting.size(), -1) < 0) continue;
+            if (waiting[0].revents) break;
+            for (std::size_t i = 0; i < places.size() && !wrong; ++i) {
+                if (!waiting[i + 1].revents) continue;
+                auto const finished = answer(pool, i, places[i].front(), all, recorded, open);
+                if (finished.has_error()) {
+                    wrong = finished.error();
+                } else if (*finished) {
+                    --busy;
+                    places[i].pop_front();
+                    if (auto const got = fill(i); got.has_error()) wrong = got.error();
+                }
+            }
+        }
+        all.signal = detail::signal_pipe::first();
+        all.left = todo_ - all.made;
+        if (options_.keep) all.kept = pool.folder().path(), pool.folder().keep();
+        pool.close();
+        if (wrong && all.signal == 0) return *wrong;
+        return all;
+    }
+
+    /// What the workload would find in its environment, but for what its slot adds.
+    variables all_variables(preset_record const& preset, enforcement const& held, std::int64_t seed) const {
+        auto all = options_.base;
+        for (auto const& [name, v] : preset.keys) all[name] = variable_text(v);
+        for (auto const& [name, text] : held.variables) all[name] = text;
+        all["SEED"] = cat(seed);
+        all["SB_REPORT_FD"] = cat(isolate::report_descriptor);
+        for (auto const& [name, text] : options_.given) all[name] = text;
+        all.erase("HOME"), all.erase("TMPDIR"); // the slot's
+        return all;
+    }
+
+private:
+    using prepared_ptr = std::shared_ptr<prepared const>;
+    /// A run that a slot was given.
+    struct place {
+        planned_run planned;
+        prepared_ptr prepared;
+        isolate::outcome got; ///< of the run, while its check runs
+        bool checking = false;
+    };
+    static constexpr std::size_t most_ready = 4096;
+
+    std::vector<std::string> ids() const {
+        std::vector<std::string> all;
+        all.reserve(presets_.size());
+        for (auto const& each : presets_) all.push_back(each.id);
+        return all;
+    }
+    std::string limits_text() const {
+        std::string text;
+        if (options_.wins.timeout_s) json::append_real(text, *options_.wins.timeout_s);
+        return text;
+    }
+    bool keeps_output() const noexcept { return options_.keep || !options_.check.empty() || !metrics_.empty(); }
+
+    std::size_t count_missing(std::unordered_set<std::string> const& done) const {
+        auto const all = presets_.size() * static_cast<std::size_t>(options_.repeat);
+        if (done.empty()) return all;
+        std::size_t missing = 0;
+        for (std::size_t i = 0; i < plan_.size(); ++i) {
+            auto const run = plan_.at(i);
+            if (run.rep >= 0 && !done.contains(run.run_id)) ++missing;
+        }
+        return missing;
+    }
+
+    result<void> begin(slot& into, place& at, planned_run planned) {
+        SB_TRY(auto const ready, prepare(planned.preset));
+        at.prepared = ready;
+        at.planned = std::move(planned);
+        at.checking = false;
+        isolate::job job;
+        // a program that is missing for this preset only cannot be executed by an empty name: the run ends as `setup`
+        job.path = ready->program.has_error() ? std::string{} : *ready->program;
+        job.argv = options_.command;
+        job.environment = as_strings(all_variables(*ready->preset, ready->held, at.planned.seed));
+        job.held = ready->held.held;
+        job.in = options_.input;
+        job.copies = ready->held.copies;
+        job.wait_tree = options_.wait_tree;
+        job.reports = true;
+        job.keep_output = keeps_output();
+        job.first_cpu = job.held.cpus >= 0 ? into.number() * static_cast<std::size_t>(job.held.cpus) : 0;
+        return into.send(errand::run, job);
+    }
+
+    /// Takes a slot's answer; true when its run is over.
+    result<bool> answer(slot_pool& pool, std::size_t i, place& at, session_result& all, std::function<bool(run_seen const&)> const& recorded,
+                        bool& open) {
+        auto& from = pool.slots()[i];
+        SB_TRY(auto got, from.receive());
+        if (got.killed_by == isolate::killer::request) return system_error(cat("slot ", i, " was told to stop from outside"));
+        std::optional<bool> right;
+        if (at.checking) {
+            right = got.trouble.empty() && !got.copies.front().failure.step && got.copies.front().status == 0;
+        } else {
+            at.got = std::move(got);
+            if (at.planned.rep < 0) return true; // a warm-up
+            look_for(metrics_, from.out());
+            if (!options_.check.empty()) {
+                SB_CHECK(send_check(from, at));
+                return false;
+            }
+        }
+        auto found = read_reports(at.got.reports);
+        all.bad_reports += found.bad_lines;
+        for (auto& each : metrics_)
+            if (auto const x = each.take()) found.metrics[each.name()] = *x;
+        auto const tail = at.got.err.tail;
+        auto record = compose(options_.context, *at.prepared->preset, at.prepared->held, at.planned, at.got, right, std::move(found));
+        if (at.prepared->program.has_error()) record.end.reason = at.prepared->program.error().what;
+        if (options_.keep) SB_CHECK(keep_run(pool, from, record.run_id));
+        open = recorded(run_seen{record, tail});
+        ++all.made;
+        return true;
+    }
+
+    /// The check sees the output on its standard input, and the run's folders as they were left.
+    result<void> send_check(slot& into, place& at) {
+        at.checking = true;
+        isolate::job job;
+        job.path = "/bin/sh";
+        job.argv = {"sh", "-c", options_.check};
+        auto around = all_variables(*at.prepared->preset, at.prepared->held, at.planned.seed);
+        around.erase("SB_REPORT_FD"); // it judges the run and reports nothing
+        job.environment = as_strings(around);
+        job.held.wall_ns = static_cast<std::int64_t>(options_.check_timeout_s * 1e9);
+        job.in = cat("/proc/self/fd/", into.out());
+        return into.send(errand::look, job);
+    }
+
+    static result<void> copy_file(int from, std::string const& to) {
+        SB_TRY(auto const into, open_file(to, O_WRONLY | O_CREAT | O_EXCL, 0600));
+        char block[1 << 14];
+        for (off_t at = 0;;) {
+            auto const n = retry([&] { return ::pread(from, block, sizeof block, at); });
+            if (n <= 0) return {};
+            at += n;
+            if (retry([&] { return ::write(into.get(), block, static_cast<std::size_t>(n)); }) != n) return last_error("write", to);
+        }
+    }
+
+    /// Leaves a run's folders and streams under its key.
+    result<void> keep_run(slot_pool& pool, slot& from, std::string const& run_id) {
+        SB_CHECK(from.send_keep(run_id));
+        SB_TRY([[maybe_unused]] auto const done, from.receive());
+        auto const folder = cat(pool.folder().path(), "/", run_id);
+        SB_CHECK(copy_file(from.out(), folder + "/stdout"));
+        SB_CHECK(copy_file(from.err(), folder + "/stderr"));
+        return {};
+    }
+
+    session_options options_;
+    std::vector<preset_record> const& presets_;
+    std::vector<output_metric>& metrics_;
+    run_plan plan_;
+    std::map<std::size_t, prepared_ptr> ready_;
+    std::size_t todo_ = 0;
+};
+
+} // namespace sb::run

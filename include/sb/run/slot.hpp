@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// A slot: a small process in which runs happen, one after the other.
+//
+// How it works: the session forks its slots before it reads anything large, and each slot waits on a socket for jobs,
+// runs them (isolate/watch.hpp) and answers with what happened. A process of its own keeps each run's orphans apart
+// from those of other runs; it also keeps the peak memory of a payload honest, because Linux counts the memory of
+// whoever called exec as the payload's first peak. When the session dies, by whatever signal, the kernel sends its
+// slots SIGTERM: they kill their run and clear their folders. When a slot dies, its payload dies with it and the rest
+// of the tree comes to the session, which is a subreaper too.
+#pragma once
+#include <sb/isolate/watch.hpp>
+#include <sb/isolate/workspace.hpp>
+#include <sb/run/wire.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <utility>
+#include <vector>
+
+namespace sb::run {
+
+enum class errand : std::uint8_t {
+    run, ///< in clean folders
+    look, ///< in the folders as the run before left them: for checks
+    keep ///< moves those folders aside, under a name
+};
+
+class slot {
+public:
+    /// Forks. `others` are slots made before: the child closes its copies of their ends.
+    static result<slot> make(isolate::session_folder& session, std::size_t number, std::vector<slot> const& others) {
+        slot made;
+        int ends[2];
+        if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
+        made.socket_ = unique_fd{ends[0]};
+        unique_fd theirs{ends[1]};
+        made.out_ = unique_fd{::memfd_create("stdout", MFD_CLOEXEC)};
+        made.err_ = unique_fd{::memfd_create("stderr", MFD_CLOEXEC)};
+        if (!made.out_ || !made.err_) return last_error("memfd_create");
+        made.number_ = number;
+        auto const session_pid = ::getpid();
+        made.pid_ = ::fork();
+        if (made.pid_ < 0) return last_error("fork");
+        if (made.pid_ > 0) return made;
+
+        ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+        ::prctl(PR_SET_NAME, "sb-exec slot");
+        for (auto const& other : others) ::close(other.socket_.get());
+        ::close(ends[0]);
+        block_all_signals();
+        if (unique_fd const null{::open("/dev/null", O_RDWR | O_CLOEXEC)}; null) ::dup2(null.get(), 0), ::dup2(null.get(), 1);
+        made.serve(session, theirs.get(), session_pid);
+        ::_exit(0); // nothing of the session is undone twice
+    }
+
+    int socket() const noexcept { return socket_.get(); }
+    pid_t pid() const noexcept { return pid_; }
+    std::size_t number() const noexcept { return number_; }
+    /// Files with the first copy's output, for jobs that keep it; they are overwritten by the next.
+    int out() const noexcept { return out_.get(); }
+    int err() const noexcept { return err_.get(); }
+
+    result<void> send(errand what, isolate::job const& job) {
+        packer wire;
+        wire(what);
+        pass_job(wire, job);
+        return send_message(socket_.get(), wire.text());
+    }
+    result<void> send_keep(std::string const& name) {
+        packer wire;
+        wire(errand::keep);
+        wire(name);
+        return send_message(socket_.get(), wire.text());
+    }
+    /// Closes our end: a slot that has something to say finds nobody, and ends.
+    void hang_up() noexcept { socket_.reset(); }
+    /// The answer to what was sent; waits for it.
+    result<isolate::outcome> receive() {
+        auto const text = receive_message(socket_.get());
+        if (!text) return system_error(cat("slot ", number_, " (process ", pid_, ") died"));
+        unpacker wire{*text};
+        std::string wrong;
+        wire(wrong);
+        if (!wrong.empty()) return system_error(wrong);
+        isolate::outcome got;
+        pass_outcome(wire, got);
+        return got;
+    }
+
+private:
+    static void block_all_signals() {
+        sigset_t all;
+        sigfillset(&all);
+        ::sigprocmask(SIG_SETMASK, &all, nullptr);
+        for (int const s : {SIGINT, SIGTERM, SIGHUP}) std::signal(s, SIG_DFL); // the session's handlers are not for us
+    }
+
+    /// In the child: answers until the session is gone or says SIGTERM.
+    void serve(isolate::session_folder& session, int socket, pid_t session_pid) {
+        auto runs = isolate::watcher::make(out_.get(), err_.get());
+        auto folders = isolate::workspace::make(session, cat("slot", number_));
+        std::string broken = runs.has_error() ? runs.error().what : folders.has_error() ? folders.error().what : "";
+        while (::getppid() == session_pid) {
+            pollfd waiting[] = {{socket, POLLIN, 0}, {runs.has_error() ? -1 : runs->signals(), POLLIN, 0}};
+            if (::poll(waiting, 2, -1) < 0) continue;
+            if (waiting[1].revents && runs->stop_asked()) break;
+            if (!waiting[0].revents) continue;
+            auto const text = receive_message(socket);
+            if (!text) break;
+            packer answer;
+            isolate::outcome got;
+            auto wrong = broken;
+            if (wrong.empty()) {
+                auto const done = execute(*text, session, *runs, *folders, got);
+                if (done.has_error()) wrong = done.error().what;
+            }
+            answer(wrong);
+            pass_outcome(answer, got);
+            if (send_message(socket, answer.text()).has_error()) break;
+        }
+        if (folders.has_error()) return;
+        auto const dir = isolate::detail::open_folder(AT_FDCWD, folders->path().c_str());
+        if (dir && !isolate::empty_folder(dir.get(), folders->path()).has_error()) ::rmdir(folders->path().c_str());
+        // the session would remove its own folder; when it is dead, the last of its slots does
+        if (::getppid() != session_pid && isolate::detail::names_in(session.fd()) == std::vector<std::string>{"owner"}) (void)session.remove();
+    }
+
+    static void make_empty(int file) {
+        if (::ftruncate(file, 0) == 0) ::lseek(file, 0, SEEK_SET);
+    }
+
+    result<void> execute(std::string_view text, isolate::session_folder& session, isolate::watcher& runs, isolate::workspace& folders,
+                         isolate::outcome& got) {
+        unpacker wire{text};
+        errand what{};
+        wire(what);
+        if (what == errand::keep) {
+            std::string name;
+            wire(name);
+            return folders.move_to(cat(session.path(), "/", name));
+        }
+        isolate::job job;
+        pass_job(wire, job);
+        job.environment.push_back("HOME=" + folders.home());
+        job.environment.push_back("TMPDIR=" + folders.tmp());
+        if (what == errand::run) SB_CHECK(folders.clean());
+        if (job.keep_output) make_empty(out_.get()), make_empty(err_.get());
+        got = runs.run(job);
+        return {};
+    }
+
+    unique_fd socket_, out_, err_;
+    pid_t pid_ = -1;
+    std::size_t number_ = 0;
+};
+
+} // namespace sb::run

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Runs, told in one row a scenario.
+#pragma once
+#include <sb/record/run.hpp>
+#include <sb/run/compose.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sb::run {
+
+/// Quantile of sorted numbers, between neighbours by distance (type 7 of Hyndman and Fan).
+inline double quantile_of(std::vector<double> const& sorted, double p) noexcept {
+    if (sorted.empty()) return 0;
+    auto const at = p * static_cast<double>(sorted.size() - 1);
+    auto const low = static_cast<std::size_t>(at);
+    auto const high = std::min(low + 1, sorted.size() - 1);
+    return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
+}
+
+class summary {
+public:
+    struct row {
+        std::string scenario;
+        std::int64_t runs = 0, ok = 0;
+        double median_wall_s = 0, p95_wall_s = 0;
+        std::optional<std::int64_t> peak_rss_bytes;
+        end_class worst = end_class::ok;
+        std::string worst_reason;
+    };
+
+    void add(run_record const& run) {
+        auto [there, is_new] = place_.try_emplace(run.scenario, scenarios_.size());
+        if (is_new) scenarios_.push_back({{run.scenario, 0, 0, 0, 0, {}, end_class::ok, {}}, {}});
+        auto& [one, walls] = scenarios_[there->second];
+        ++one.runs;
+        if (run.end.class_ == end_class::ok) ++one.ok;
+        walls.push_back(run.wall_s);
+        if (run.peak_rss_bytes) one.peak_rss_bytes = std::max(one.peak_rss_bytes.value_or(0), *run.peak_rss_bytes);
+        if (detail::badness(run.end.class_) > detail::badness(one.worst)) one.worst = run.end.class_, one.worst_reason = run.end.reason;
+    }
+    /// In the order in which the scenarios came.
+    std::vector<row> rows() const {
+        std::vector<row> all;
+        for (auto [one, walls] : scenarios_) {
+            std::sort(walls.begin(), walls.end());
+            one.median_wall_s = quantile_of(walls, 0.5);
+            one.p95_wall_s = quantile_of(walls, 0.95);
+            all.push_back(std::move(one));
+        }
+        return all;
+    }
+
+private:
+    std::vector<std::pair<row, std::vector<double>>> scenarios_;
+    std::map<std::string, std::size_t> place_;
+};
+
+/// The last `most` lines of a text whose beginning may be missing.
+inline std::vector<std::string_view> last_lines(std::string_view text, std::size_t most) {
+    std::vector<std::string_view> lines;
+    while (text.ends_with('\n')) text.remove_suffix(1);
+    while (!text.empty() && lines.size() < most) {
+        auto const end = text.rfind('\n');
+        lines.push_back(end == std::string_view::npos ? text : text.substr(end + 1));
+        text = end == std::string_view::npos ? std::string_view{} : text.substr(0, end);
+    }
+    std::reverse(lines.begin(), lines.end());
+    return lines;
+}
+
+} // namespace sb::run

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// Jobs and outcomes between a session and its slots: two ends of one program, so plain bytes do.
+#pragma once
+#include <sb/core/fd.hpp>
+#include <sb/core/result.hpp>
+#include <sb/isolate/watch.hpp>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/socket.h>
+#include <type_traits>
+#include <unistd.h>
+#include <vector>
+
+namespace sb::run {
+
+/// Appends what it is given.
+class packer {
+public:
+    template <class T>
+        requires std::is_trivially_copyable_v<T>
+    void operator()(T const& plain) {
+        text_.append(reinterpret_cast<char const*>(&plain), sizeof plain);
+    }
+    void operator()(std::string const& s) {
+        (*this)(s.size());
+        text_.append(s);
+    }
+    template <class T>
+    void operator()(std::vector<T> const& all) {
+        (*this)(all.size());
+        for (auto const& each : all) (*this)(each);
+    }
+    std::string const& text() const noexcept { return text_; }
+
+private:
+    std::string text_;
+};
+
+/// Takes it out again, in the same order. The other end is ourselves: a short message is a broken promise, and reads
+/// as zeros.
+class unpacker {
+public:
+    explicit unpacker(std::string_view text) : rest_{text} {}
+    template <class T>
+        requires std::is_trivially_copyable_v<T>
+    void operator()(T& plain) {
+        if (rest_.size() < sizeof plain) {
+            rest_ = {};
+            return;
+        }
+        std::memcpy(static_cast<void*>(&plain), rest_.data(), sizeof plain);
+        rest_.remove_prefix(sizeof plain);
+    }
+    void operator()(std::string& s) {
+        std::size_t size = 0;
+        (*this)(size);
+        s.assign(rest_.substr(0, size));
+        rest_.remove_prefix(s.size());
+    }
+    template <class T>
+    void operator()(std::vector<T>& all) {
+        std::size_t size = 0;
+        (*this)(size);
+        all.clear();
+        for (std::size_t i = 0; i < size && !rest_.empty(); ++i) (*this)(all.emplace_back());
+    }
+
+private:
+    std::string_view rest_;
+};
+
+/// One definition for both directions.
+template <class Wire, class Job>
+void pass_job(Wire& wire, Job& job) {
+    wire(job.path), wire(job.argv), wire(job.environment), wire(job.held), wire(job.in), wire(job.copies);
+    wire(job.wait_tree), wire(job.reports), wire(job.keep_output), wire(job.first_cpu);
+}
+template <class Wire, class Captured>
+void pass_captured(Wire& wire, Captured& stream) {
+    wire(stream.bytes), wire(stream.sha256), wire(stream.head), wire(stream.tail), wire(stream.truncated);
+}
+template <class Wire, class Outcome>
+void pass_outcome(Wire& wire, Outcome& got) {
+    static_assert(std::is_trivially_copyable_v<isolate::copy_end>); // its `step` is static text, at the same address after fork
+    wire(got.started_ns), wire(got.wall_s), wire(got.killed_by), wire(got.trouble), wire(got.copies), wire(got.orphans), wire(got.left_running);
+    wire(got.orphan_broke_file_limit), wire(got.shown), wire(got.reports), wire(got.reports_cut);
+    pass_captured(wire, got.out), pass_captured(wire, got.err);
+}
+
+/// A length, then that many bytes.
+inline result<void> send_message(int socket, std::string_view text) {
+    auto const size = text.size();
+    std::string whole{reinterpret_cast<char const*>(&size), sizeof size};
+    whole.append(text);
+    for (std::string_view rest{whole}; !rest.empty();) {
+        auto const n = retry([&] { return ::send(socket, rest.data(), rest.size(), MSG_NOSIGNAL); });
+        if (n < 0) return last_error("send to a slot");
+        rest.remove_prefix(static_cast<std::size_t>(n));
+    }
+    return {};
+}
+
+/// Nothing when the other end is gone.
+inline std::optional<std::string> receive_message(int socket) {
+    auto const all = [&](char* to, std::size_t size) {
+        while (size > 0) {
+            auto const n = retry([&] { return ::recv(socket, to, size, 0); });
+            if (n <= 0) return false;
+            to += n, size -= static_cast<std::size_t>(n);
+        }
+        return true;
+    };
+    std::size_t size = 0;
+    if (!all(reinterpret_cast<char*>(&size), sizeof size)) return std::nullopt;
+    std::string text(size, '\0');
+    if (!all(text.data(), size)) return std::nullopt;
+    return text;
+}
+
+} // namespace sb::run

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include <sb/run/command_line.hpp>
+#include <sb/run/inputs.hpp>
+#include <sb/run/summary.hpp>
+#include <string>
+
+using namespace sb::run;
+
+TEST_CASE("words are quoted when the shell would take them apart, and only then") {
+    CHECK(shell_text({"./run", "--flag=1", "a b", "", "it's", "$x"}) == "./run --flag=1 'a b' '' 'it'\\''s' '$x'");
+}
+
+TEST_CASE("the last lines of a text, the broken first one too when it is all there is") {
+    using lines = std::vector<std::string_view>;
+    CHECK(last_lines("a\nb\nc\n", 2) == lines{"b", "c"});
+    CHECK(last_lines("a", 10) == lines{"a"});
+    CHECK(last_lines("", 10).empty());
+    CHECK(last_lines("a\n\nb\n\n", 3) == lines{"a", "", "b"});
+}
+
+TEST_CASE("quantiles as R's default has them") {
+    CHECK(quantile_of({1, 2, 3, 4}, 0.5) == 2.5);
+    CHECK(quantile_of({1, 2, 3, 4}, 0.95) == Approx(3.85));
+    CHECK(quantile_of({7}, 0.95) == 7);
+}
+
+TEST_CASE("a stream of presets keeps their order and passes other records through") {
+    auto pipe = sb::make_pipe();
+    std::string_view const text = "{\"SCENARIO_NAME\":\"a\",\"TIMEOUT\":1}\n{\"kind\":\"sample\",\"v\":1}\nbroken\n{\"SCENARIO_NAME\":\"b\",\"TIMEOUT\":2}";
+    REQUIRE(::write(pipe->write.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    pipe->write.reset();
+    std::string passed, bad;
+    auto const got = read_preset_stream(
+        pipe->read.get(), "test", [&](std::string_view line) { passed += line; },
+        [&](sb::stress::bad_preset const& b) { bad += sb::cat(b.line, ":", b.byte); }, {});
+    REQUIRE_FALSE(got.has_error());
+    REQUIRE(got->presets.size() == 2);
+    CHECK(got->presets[0].scenario() == "a");
+    CHECK(got->presets[1].scenario() == "b");
+    CHECK(passed == "{\"kind\":\"sample\",\"v\":1}");
+    CHECK(bad == "3:1");
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include <sb/run/compose.hpp>
+#include <csignal>
+#include <string>
+#include <vector>
+
+using namespace sb::run;
+using sb::end_class;
+using sb::isolate::killer;
+
+namespace {
+constexpr int exit_status(int code) { return code << 8; }
+
+sb::isolate::outcome one(int status, killer by = killer::nobody) {
+    sb::isolate::outcome got;
+    got.copies.emplace_back().status = status;
+    got.killed_by = by;
+    return got;
+}
+struct told {
+    sb::run_end end;
+    std::vector<std::string> hit;
+};
+told tell(sb::isolate::outcome const& got, sb::isolate::limits const& held = {}) {
+    told all;
+    int not_ok = 0;
+    all.end = end_of_run(got, held, all.hit, not_ok);
+    return all;
+}
+} // namespace
+
+TEST_CASE("exit 0 is ok and has no reason; another status failed") {
+    CHECK(tell(one(0)).end.class_ == end_class::ok);
+    CHECK(tell(one(0)).end.reason.empty());
+    auto const failed = tell(one(exit_status(3)));
+    CHECK(failed.end.class_ == end_class::failed);
+    CHECK(failed.end.code == 3);
+    CHECK(failed.end.reason == "exit status 3");
+}
+
+TEST_CASE("a status above 128 says which signal a shell means by it, and stays a failure") {
+    auto const got = tell(one(exit_status(137)));
+    CHECK(got.end.class_ == end_class::failed);
+    CHECK(got.end.reason == "exit status 137 (a shell says so after signal 9, Killed)");
+}
+
+TEST_CASE("a limit is the class when we killed for it, and first cause wins") {
+    sb::isolate::limits held;
+    held.wall_ns = 1'500'000'000, held.output_bytes = 100;
+    auto const late = tell(one(SIGKILL, killer::wall), held);
+    CHECK(late.end.class_ == end_class::timeout);
+    CHECK(late.end.reason == "TIMEOUT: still running after 1.5 s");
+    CHECK(late.hit == std::vector<std::string>{"TIMEOUT"});
+    auto const loud = tell(one(SIGKILL, killer::output), held);
+    CHECK(loud.end.class_ == end_class::output);
+    CHECK(loud.hit == std::vector<std::string>{"OUTPUT_LIMIT"});
+}
+
+TEST_CASE("a program that ended well as we were about to kill it is ok, and the limit is named") {
+    auto const got = tell(one(0, killer::output));
+    CHECK(got.end.class_ == end_class::ok);
+    CHECK(got.hit == std::vector<std::string>{"OUTPUT_LIMIT"});
+}
+
+TEST_CASE("a signal is a limit's only where the limit was set") {
+    sb::isolate::limits held;
+    CHECK(tell(one(SIGXFSZ), held).end.class_ == end_class::signalled);
+    held.file_bytes = 10;
+    CHECK(tell(one(SIGXFSZ), held).end.class_ == end_class::disk);
+    CHECK(tell(one(SIGXFSZ), held).hit == std::vector<std::string>{"FILE_LIMIT"});
+    CHECK(tell(one(SIGXCPU), held).hit.empty());
+    held.cpu_seconds = 2;
+    CHECK(tell(one(SIGXCPU), held).end.class_ == end_class::signalled);
+    CHECK(tell(one(SIGXCPU), held).hit == std::vector<std::string>{"CPU_SECONDS"});
+    CHECK(tell(one(SIGKILL), held).hit.empty()); // somebody else's: the time was not used up
+}
+
+TEST_CASE("a run of copies is as bad as the worst and says how many") {
+    sb::isolate::outcome got;
+    got.copies.resize(4);
+    got.copies[1].status = exit_status(1);
+    got.copies[2].status = SIGSEGV;
+    auto const all = tell(got);
+    CHECK(all.end.class_ == end_class::signalled);
+    CHECK(all.end.signal == SIGSEGV);
+    CHECK(all.end.reason == "2 of 4 copies did not end well; the worst: signal 11 (Segmentation fault)");
+}
+
+TEST_CASE("a program that could not be executed is a matter of setup") {
+    auto got = one(0);
+    got.copies[0].failure = {"exec", EACCES};
+    CHECK(tell(got).end.class_ == end_class::setup);
+    CHECK(tell(got).end.reason == "exec: Permission denied");
+}
+
+TEST_CASE("a record adds up its copies and keeps unknown apart from zero") {
+    sb::isolate::outcome got;
+    for (double const s : {1.0, 2.0}) {
+        auto& copy = got.copies.emplace_back();
+        copy.used = {s, s / 2, static_cast<std::int64_t>(s * 100), 10, std::nullopt, true};
+    }
+    got.wall_s = 4;
+    auto const backend = sb::run::backend{"plain", {}, "", {}, nullptr};
+    run_context context;
+    context.with = &backend;
+    enforcement held;
+    held.copies = 2;
+    auto const r = compose(context, {}, held, {}, got, std::nullopt, {});
+    CHECK(r.cpu_user_s == 3.0);
+    CHECK(r.cpu_sys_s == 1.5);
+    CHECK(r.peak_rss_bytes == 200);
+    CHECK(r.read_bytes == 20);
+    CHECK_FALSE(r.write_bytes.has_value());
+    CHECK_FALSE(r.net_rx_bytes.has_value());
+    CHECK(r.metrics.at("concurrency_level") == 2.0);
+    CHECK(r.metrics.at("concurrency_throughput") == 0.5);
+}
+
+TEST_CASE("a value that the workload reports replaces the rule") {
+    auto got = one(exit_status(1));
+    auto const backend = sb::run::backend{"plain", {}, "", {}, nullptr};
+    run_context context;
+    context.with = &backend;
+    CHECK(compose(context, {}, {}, {}, got, std::nullopt, {}).value == 0.0);
+    reported found;
+    found.value = 12.5;
+    CHECK(compose(context, {}, {}, {}, got, std::nullopt, found).value == 12.5);
+}

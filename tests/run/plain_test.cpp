@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include <sb/run/plain.hpp>
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+using namespace sb::run;
+
+namespace {
+
+enforcement enforced(sb::object keys, overrides wins = {}) {
+    sb::preset_record preset;
+    preset.keys = std::move(keys);
+    auto got = plain_backend().enforce(preset, wins);
+    REQUIRE_FALSE(got.has_error());
+    return std::move(*got);
+}
+
+/// A value that each key takes.
+sb::value sample(sb::stress::key const& k) {
+    using sb::stress::key_type;
+    switch (k.type) {
+    case key_type::boolean: return true;
+    case key_type::word: return std::string{k.words.substr(0, k.words.find(' '))};
+    case key_type::words: return std::string{k.words.substr(0, k.words.find(' '))};
+    case key_type::text: return "text";
+    case key_type::names: return sb::array{"CPU_LIMIT"};
+    case key_type::map: return sb::object{{"memory", "1Gi"}};
+    case key_type::fraction: return 0.5;
+    default: return static_cast<std::int64_t>(std::clamp(100.0, k.least, k.most));
+    }
+}
+
+} // namespace
+
+TEST_CASE("every key of a preset is in exactly one of applied, unsupported, informational") {
+    sb::object all;
+    for (auto const& k : sb::stress::all_keys) all.set(k.name, sample(k));
+    all.set("ENV_GREETING", "hello");
+    all.set("A_KEY_NOBODY_KNOWS", 1);
+    auto const got = enforced(all);
+    std::map<std::string, int> times;
+    for (auto const& each : got.applied) ++times[each.key];
+    for (auto const& each : got.unsupported) ++times[each.key];
+    for (auto const& each : got.informational) ++times[each];
+    for (auto const& [name, v] : all) {
+        INFO(name);
+        CHECK(times[name] == 1);
+    }
+    for (auto const& each : got.unsupported) CHECK_FALSE(each.why.empty());
+}
+
+TEST_CASE("a key that acts in no backend is informational, and none that acts is") {
+    sb::object all;
+    for (auto const& k : sb::stress::all_keys) all.set(k.name, sample(k));
+    std::set<std::string> said;
+    for (auto const& each : enforced(all).informational) said.insert(each);
+    for (auto const& k : sb::stress::all_keys) {
+        INFO(k.name);
+        CHECK(said.contains(std::string{k.name}) == !k.acts);
+    }
+}
+
+TEST_CASE("limits carry their values in bytes, seconds and counts") {
+    auto const got = enforced({{"TIMEOUT", "1500ms"}, {"OUTPUT_LIMIT", "64Ki"}, {"FILE_LIMIT", "1Mi"}, {"OPEN_FILES_LIMIT", 32},
+                               {"MEMORY_LIMIT", "128Mi"}, {"CPU_SECONDS", 3}, {"CONCURRENCY_LEVEL", 5}, {"CPU_LIMIT", "1"}});
+    CHECK(got.held.wall_ns == 1'500'000'000);
+    CHECK(got.held.output_bytes == 65536);
+    CHECK(got.held.file_bytes == 1048576);
+    CHECK(got.held.open_files == 32);
+    CHECK(got.held.memory_bytes == 134217728);
+    CHECK(got.held.cpu_seconds == 3);
+    CHECK(got.held.cpus == 1);
+    CHECK(got.copies == 5);
+}
+
+TEST_CASE("a silent preset gets thirty seconds and 8 MiB a stream, and the record says that nobody asked") {
+    auto const got = enforced({});
+    CHECK(got.held.wall_ns == 30'000'000'000);
+    CHECK(got.held.output_bytes == 8388608);
+    CHECK(got.held.memory_bytes == sb::isolate::limits::none);
+    REQUIRE(got.applied.size() == 2);
+    for (auto const& each : got.applied) CHECK(each.requested.is_null());
+}
+
+TEST_CASE("a timeout given by hand wins, and what was asked stays to be seen") {
+    auto const got = enforced({{"TIMEOUT", 10}}, {.timeout_s = 2.0});
+    CHECK(got.held.wall_ns == 2'000'000'000);
+    REQUIRE(got.applied.front().key == "TIMEOUT");
+    CHECK(got.applied.front().requested == sb::value{10});
+    CHECK(got.applied.front().achieved == sb::value{2.0});
+}
+
+TEST_CASE("half a processor is not rounded but refused, with the reason") {
+    auto const got = enforced({{"CPU_LIMIT", "0.5"}});
+    CHECK(got.held.cpus == sb::isolate::limits::none);
+    REQUIRE(got.unsupported.size() == 1);
+    CHECK(got.unsupported.front().key == "CPU_LIMIT");
+}
+
+TEST_CASE("more processors than there are: what is achieved is what there is") {
+    auto const got = enforced({{"CPU_LIMIT", "64"}});
+    REQUIRE(got.applied.front().key == "CPU_LIMIT");
+    CHECK(got.applied.front().requested == sb::value{"64"});
+    CHECK(got.applied.front().achieved == sb::value{std::int64_t{sb::isolate::usable_cpus()}});
+}
+
+TEST_CASE("a variable of the workload's own is set under its own name") {
+    auto const got = enforced({{"ENV_GREETING", "hello"}});
+    CHECK(got.variables.at("GREETING") == "hello");
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "support/victim.hpp"
+#include <sb/run/report.hpp>
+#include <string>
+#include <sys/mman.h>
+
+using namespace sb::run;
+
+namespace {
+std::optional<double> found(std::string_view metric, std::string_view output) {
+    std::vector<output_metric> metrics;
+    auto made = output_metric::parse(metric);
+    metrics.push_back(std::move(*made));
+    sb::unique_fd const file{::memfd_create("output", MFD_CLOEXEC)};
+    REQUIRE(::write(file.get(), output.data(), output.size()) == static_cast<ssize_t>(output.size()));
+    look_for(metrics, file.get());
+    return metrics.front().take();
+}
+} // namespace
+
+TEST_CASE("numbers in report lines are metrics, the last of a name counts, and value stands apart") {
+    auto const got = read_reports({"{\"a\":1,\"text\":\"x\",\"flag\":true,\"nested\":{\"b\":2}}\n{\"a\":2.5,\"value\":0.75}\n"});
+    CHECK(got.metrics == std::map<std::string, double>{{"a", 2.5}});
+    CHECK(got.value == 0.75);
+    CHECK(got.bad_lines == 0);
+}
+
+TEST_CASE("several copies are averaged over those that reported") {
+    auto const got = read_reports({"{\"a\":1,\"value\":0}", "{\"a\":3,\"b\":10,\"value\":1}", ""});
+    CHECK(got.metrics == std::map<std::string, double>{{"a", 2.0}, {"b", 10.0}});
+    CHECK(got.value == 0.5);
+}
+
+TEST_CASE("what is no object is counted and does no harm") {
+    auto const got = read_reports({"nonsense\n[1]\n{\"a\":1}\n{\"torn\":"});
+    CHECK(got.bad_lines == 3);
+    CHECK(got.metrics.size() == 1);
+}
+
+TEST_CASE("a number is found in the output: last match, first bracketed part") {
+    CHECK(found("t=total ([0-9.]+)", "total 1.5\nnoise\ntotal 42 of 100\n") == 42.0);
+    CHECK(found("t=[0-9]+", "a 7 b\n") == 7.0);
+    CHECK(found("t=x=(-?[0-9.e+-]+)", "x=-1.5e3") == -1500.0);
+    CHECK(found("t=x=(\\+?[0-9]+)", "x=+3") == 3.0);
+    CHECK(found("t=total ([0-9.]+)", "nothing here") == std::nullopt);
+    CHECK(found("t=(word)", "word") == std::nullopt); // no number
+    CHECK(found("t=b=([0-9]+)", std::string_view{"a\0b=5\n", 6}) == 5.0);
+}
+
+TEST_CASE("a match far behind in a large output is found") {
+    CHECK(found("t=end ([0-9]+)", std::string(300000, 'x') + "\nend 9\n") == 9.0);
+}
+
+TEST_CASE("a metric that cannot be is refused in words") {
+    CHECK(output_metric::parse("name").error().what == "--metric \"name\": write NAME=REGEX");
+    CHECK(output_metric::parse("=x").has_error());
+    CHECK(output_metric::parse("n=(").error().on == sb::blame::caller);
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+// Small programs that try to break limits, one a name: victim NAME [ARGUMENT]. Every attempt is bounded, so that a
+// limit that fails does no harm to the machine it fails on.
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <string>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace {
+
+constexpr unsigned long_time_s = 600; // nothing here outlives a broken sandbox for longer
+
+void ignore(std::initializer_list<int> signals) {
+    for (int const s : signals) std::signal(s, SIG_IGN);
+}
+
+/// Processes that sleep, `n` in all.
+int fork_bomb(long n) {
+    for (long i = 1; i < n; ++i) {
+        auto const pid = ::fork();
+        if (pid < 0) return std::printf("%ld\n", i), std::fflush(stdout), ::sleep(long_time_s), 0;
+        if (pid == 0) ::sleep(long_time_s), ::_exit(0);
+    }
+    std::printf("%ld\n", n);
+    std::fflush(stdout);
+    ::sleep(long_time_s);
+    return 0;
+}
+
+/// Leaves the session, the group and the parent, hears no signal, and writes its pid to a file.
+int daemon(char const* file) {
+    if (::fork() > 0) ::_exit(0);
+    ::setsid();
+    if (::fork() > 0) ::_exit(0);
+    ignore({SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGPIPE});
+    if (auto* const out = std::fopen(file, "w")) std::fprintf(out, "%d\n", static_cast<int>(::getpid())), std::fclose(out);
+    ::sleep(long_time_s);
+    return 0;
+}
+
+/// The first process waits until its daemon has written its pid, then ends.
+int daemon_and_leave(char const* file) {
+    if (::fork() == 0) return daemon(file);
+    struct stat there {};
+    while (::stat(file, &there) != 0 || there.st_size == 0) ::usleep(1000);
+    return 0;
+}
+
+/// Each generation makes the next in a session of its own and dies, `n` times.
+int hydra(long n) {
+    for (long i = 0; i < n; ++i) {
+        auto const pid = ::fork();
+        if (pid < 0) return 1;
+        if (pid > 0) ::_exit(0);
+        ::setsid();
+    }
+    return 0;
+}
+
+int flood(long bytes) {
+    static char block[1 << 16];
+    std::memset(block, 'x', sizeof block);
+    for (long left = bytes; left > 0;) {
+        auto const n = ::write(1, block, static_cast<std::size_t>(left < long{sizeof block} ? left : long{sizeof block}));
+        if (n < 0) return 1;
+        left -= n;
+    }
+    return 0;
+}
+
+int stop_itself() {
+    ::raise(SIGSTOP);
+    return 0;
+}
+
+/// Ends at once; a child keeps standard output open.
+int orphan_with_pipe() {
+    if (::fork() == 0) ::sleep(long_time_s), ::_exit(0);
+    std::puts("gone");
+    return 0;
+}
+
+/// Spins, deaf to all that can be ignored.
+int stubborn(long seconds) {
+    ignore({SIGTERM, SIGINT, SIGHUP, SIGXCPU, SIGQUIT, SIGUSR1, SIGALRM});
+    rusage used{};
+    do ::getrusage(RUSAGE_SELF, &used);
+    while (used.ru_utime.tv_sec + used.ru_stime.tv_sec < seconds);
+    return 0;
+}
+
+int big_file(long bytes) {
+    int const out = ::open("big", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    char const block[4096]{};
+    for (long at = 0; at < bytes; at += long{sizeof block})
+        if (::write(out, block, sizeof block) != long{sizeof block}) return 1;
+    return 0;
+}
+
+/// Opens files until it may not, and prints how many were open at once.
+int open_files() {
+    long open = 0;
+    for (int fd = 0; fd < 4096; ++fd)
+        if (::fcntl(fd, F_GETFD) >= 0) ++open;
+    while (open < 100000 && ::open("/dev/null", O_RDONLY) >= 0) ++open;
+    std::printf("%ld %s\n", open, std::strerror(errno));
+    return 0;
+}
+
+int descriptors() {
+    for (int fd = 0; fd < 65536; ++fd)
+        if (::fcntl(fd, F_GETFD) >= 0) std::printf("%d ", fd);
+    std::puts("");
+    return 0;
+}
+
+int variables() {
+    for (auto** each = environ; *each; ++each) std::puts(*each);
+    return 0;
+}
+
+/// Allocates MiB by MiB, touching each, at most `most`; prints how many it got.
+int memory(long most) {
+    long got = 0;
+    for (; got < most; ++got) {
+        auto* const block = static_cast<char*>(std::malloc(1 << 20));
+        if (!block) break;
+        std::memset(block, 1, 1 << 20);
+    }
+    std::printf("%ld\n", got);
+    return got < most ? 1 : 0;
+}
+
+int report(char const* line) {
+    char const* const fd = std::getenv("SB_REPORT_FD");
+    if (!fd) return 1;
+    return ::dprintf(std::atoi(fd), "%s\n", line) > 0 ? 0 : 1;
+}
+
+/// Leaves behind what is hard to remove: depth, folders without permission, links out, odd names.
+int litter(long depth) {
+    for (char const* const name : {"HOME", "TMPDIR"}) {
+        char const* const folder = std::getenv(name);
+        if (!folder || ::chdir(folder) != 0) return 1;
+        ::close(::open("file\nwith a line end", O_WRONLY | O_CREAT, 0600));
+        if (::symlink("/etc", "link") != 0 || ::mkfifo("fifo", 0600) != 0) return 1;
+        if (::mkdir("closed", 0700) != 0 || ::mkdir("closed/inner", 0700) != 0 || ::chmod("closed", 0) != 0) return 1;
+        for (long i = 0; i < depth; ++i)
+            if (::mkdir("deep", 0700) != 0 || ::chdir("deep") != 0) return 1;
+        ::close(::open("bottom", O_WRONLY | O_CREAT, 0600));
+    }
+    return 0;
+}
+
+/// Prints how many names its HOME and TMPDIR hold.
+int look() {
+    long names = 0;
+    for (char const* const name : {"HOME", "TMPDIR"}) {
+        DIR* const all = ::opendir(std::getenv(name));
+        if (!all) return 1;
+        while (auto const* const entry = ::readdir(all))
+            if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0) ++names;
+        ::closedir(all);
+    }
+    std::printf("%ld\n", names);
+    return 0;
+}
+
+/// A child acts after the parent's end: makes the file a second later.
+int time_bomb(char const* file) {
+    if (::fork() == 0) {
+        ::setsid();
+        ::sleep(1);
+        ::close(::open(file, O_WRONLY | O_CREAT, 0600));
+        ::_exit(0);
+    }
+    return 0;
+}
+
+int signals() {
+    for (int s = 1; s < 32; ++s) {
+        struct sigaction now {};
+        ::sigaction(s, nullptr, &now);
+        if (now.sa_handler == SIG_IGN) std::printf("ignored %d\n", s);
+    }
+    sigset_t blocked;
+    ::sigprocmask(SIG_SETMASK, nullptr, &blocked);
+    for (int s = 1; s < 32; ++s)
+        if (sigismember(&blocked, s) == 1) std::printf("blocked %d\n", s);
+    std::printf("session %s, group %s\n", ::getsid(0) == ::getpid() ? "own" : "shared", ::getpgrp() == ::getpid() ? "own" : "shared");
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    std::string const name = argc > 1 ? argv[1] : "";
+    char const* const text = argc > 2 ? argv[2] : "";
+    long const number = std::atol(text);
+    if (name == "fork_bomb") return fork_bomb(number);
+    if (name == "daemon") return daemon(text);
+    if (name == "daemon_and_leave") return daemon_and_leave(text);
+    if (name == "hydra") return hydra(number);
+    if (name == "flood") return flood(number);
+    if (name == "stop_itself") return stop_itself();
+    if (name == "orphan_with_pipe") return orphan_with_pipe();
+    if (name == "stubborn") return stubborn(number);
+    if (name == "big_file") return big_file(number);
+    if (name == "open_files") return open_files();
+    if (name == "descriptors") return descriptors();
+    if (name == "variables") return variables();
+    if (name == "memory") return memory(number);
+    if (name == "report") return report(text);
+    if (name == "litter") return litter(number);
+    if (name == "look") return look();
+    if (name == "time_bomb") return time_bomb(text);
+    if (name == "signals") return signals();
+    if (name == "exit") return static_cast<int>(number);
+    if (name == "kill_itself") return ::raise(static_cast<int>(number));
+    if (name == "sleep") return static_cast<int>(::sleep(static_cast<unsigned>(number)));
+    std::fprintf(stderr, "victim: unknown name \"%s\"\n", name.c_str());
+    return 2;
+}

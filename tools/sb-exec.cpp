@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// sb-exec - run a command under each preset: limited, measured, recorded
+#include "manual.hpp"
+#include <sb/cli/progress.hpp>
+#include <sb/cli/tool.hpp>
+#include <sb/record/event.hpp>
+#include <sb/record/preset.hpp>
+#include <sb/run/command_line.hpp>
+#include <sb/run/inputs.hpp>
+#include <sb/run/plain.hpp>
+#include <sb/run/resume.hpp>
+#include <sb/run/session.hpp>
+#include <sb/run/summary.hpp>
+#include <sb/stress/source.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct choices {
+    std::vector<std::string> command, env, metrics, preset_files;
+    std::int64_t repeat = 1, warmup = 0, jobs = 1, count = 3;
+    std::uint64_t seed = 0;
+    std::optional<sb::seconds> timeout, budget;
+    sb::seconds check_timeout{30};
+    std::string order = "interleaved", input = "null", check, resume, module, format = "auto";
+    bool wait_tree = false, keep = false, dry_run = false;
+};
+
+void declare(sb::cli::tool& tool, choices& c) {
+    tool.option("--repeat", "N", "recorded runs of each preset", c.repeat);
+    tool.option("--warmup", "N", "runs of each preset before those, unrecorded", c.warmup);
+    tool.option("--jobs", "N", "runs at the same time; more than 1 disturbs what is measured", c.jobs);
+    tool.option("--order", "ORDER", "interleaved goes round all presets (A B A B), grouped takes one after the other (A A B B)", c.order)
+        .choices({"interleaved", "grouped"});
+    tool.option("--seed", "N", "where the seed of each run comes from, with its preset and repetition", c.seed).env("SANDBOX_SEED");
+    tool.option("--timeout", "TIME", "wall-clock limit of each run; wins over the preset's TIMEOUT", c.timeout);
+    tool.option("--budget", "TIME", "what a run should take: the nearer it comes, the less its time counts in `value`", c.budget);
+    tool.option("--stdin", "FILE", "standard input of the workload, opened anew for each run; null is the null device", c.input);
+    tool.option("--env", "NAME[=VALUE]", "one more variable for the workload; without a value the one it has here", c.env);
+    tool.option("--check", "CMD", "shell command that gets the workload's output on its standard input; exit 0: the output is right", c.check);
+    tool.option("--check-timeout", "TIME", "how long that may take", c.check_timeout);
+    tool.option("--metric", "NAME=REGEX", "a number out of the output: POSIX extended, last match, first bracketed part", c.metrics);
+    tool.option("--module", "PATH", "module that the records name", c.module);
+    tool.option("--preset-file", "FILE", "presets, when standard input has none; several are used in turn", c.preset_files);
+    tool.option("--count", "N", "presets to make when none are given and SANDBOX_GENERATE_PRESETS is set", c.count);
+    tool.option("--resume", "FILE", "make only the runs that this file of records lacks", c.resume);
+    tool.flag("--wait-tree", "wait for what the first process leaves behind instead of killing it", c.wait_tree);
+    tool.flag("--keep", "keep HOME, TMPDIR and the streams of each run, and say where", c.keep);
+    tool.flag("--dry-run", "print what would be run, and run nothing", c.dry_run);
+    tool.option("--format", "FORMAT", "table, jsonl, or auto: a table on a terminal and JSON lines elsewhere", c.format)
+        .choices({"auto", "table", "jsonl"});
+    tool.command("[--] CMD [ARG…]", "the workload", c.command);
+}
+
+sb::result<void> check_choices(choices const& c) {
+    if (c.command.empty()) return sb::caller_error("no command to run; write sb-exec [OPTION…] -- CMD [ARG…]");
+    if (c.repeat < 1 || c.repeat > 1'000'000'000) return sb::caller_error("--repeat: must be from 1 to 1000000000");
+    if (c.warmup < 0 || c.warmup > 1'000'000) return sb::caller_error("--warmup: must be from 0 to 1000000");
+    if (c.jobs < 1 || c.jobs > 1024) return sb::caller_error("--jobs: must be from 1 to 1024");
+    if (c.timeout && c.timeout->count <= 0) return sb::caller_error("--timeout: must be more than 0");
+    if (c.budget && c.budget->count <= 0) return sb::caller_error("--budget: must be more than 0");
+    return sb::run::check_input_file(c.input);
+}
+
+sb::result<sb::run::session_options> session_of(choices const& c, sb::cli::io const& io, sb::run::backend const& backend) {
+    sb::run::session_options o;
+    o.command = c.command;
+    o.repeat = static_cast<int>(c.repeat), o.warmup = static_cast<int>(c.warmup);
+    o.order = c.order == "grouped" ? sb::run::run_order::grouped : sb::run::run_order::interleaved;
+    o.seed = c.seed;
+    if (c.timeout) o.wins.timeout_s = c.timeout->count;
+    o.input = c.input == "null" ? "/dev/null" : c.input;
+    o.wait_tree = c.wait_tree, o.keep = c.keep;
+    o.check = c.check, o.check_timeout_s = c.check_timeout.count;
+    o.base = sb::run::passed_on(environ);
+    for (auto const& each : c.env) SB_CHECK(sb::run::add_variable(o.given, each));
+    o.context.workload = sb::run::shell_text(c.command);
+    if (!c.module.empty()) o.context.module = c.module;
+    o.context.with = &backend;
+    o.context.host = sb::run::this_host();
+    if (c.budget) o.context.budget_s = c.budget->count;
+    SB_CHECK(sb::run::read_worth(io.settings, o.context.weights, o.context.prices));
+    return o;
+}
+
+sb::result<void> show_plan(sb::cli::io& io, sb::run::session& session, std::unordered_set<std::string> const& done, bool table) {
+    sb::cli::table rows;
+    rows.column("run").column("scenario").column("severity").column("rep", sb::cli::table::align::right).column("command");
+    for (std::size_t i = 0; i < session.plan().size() && io.out.usable(); ++i) {
+        auto const planned = session.plan().at(i);
+        if (done.contains(planned.run_id)) continue;
+        SB_TRY(auto const ready, session.prepare(planned.preset));
+        if (table) {
+            rows.row({planned.run_id, std::string{ready->preset->scenario()}, std::string{ready->preset->text("SEVERITY")},
+                      planned.rep < 0 ? "warm-up" : sb::cat(planned.rep), session.context().workload});
+            continue;
+        }
+        auto what = sb::cat("preset ", ready->preset->id, " (", ready->preset->scenario(), ")");
+        what += planned.rep < 0 ? std::string{", warm-up"} : sb::cat(", repetition ", planned.rep);
+        what += sb::cat(", seed ", planned.seed, ": ", session.context().workload);
+        io.out << sb::json::line(sb::event_record{"exec", planned.run_id, "planned", std::move(what), {}});
+    }
+    if (table) io.out << rows.text(io.out_color);
+    return {};
+}
+
+/// From the first source that has any, in the order of stress/source.hpp.
+sb::result<sb::stress::sourced_presets> take_presets(sb::cli::io& io, choices const& c) {
+    if (!io.in_terminal && !io.in_closed) {
+        auto const bad = [&](sb::stress::bad_preset const& b) { io.reject("", b.line, b.byte, b.what); };
+        auto const warn = [&](sb::stress::bad_preset const& b) { io.log.warn(sb::cat("line ", b.line, ": ", b.what)); };
+        auto const pass = [&](std::string_view line) { io.out << line << "\n"; };
+        SB_TRY(auto read, sb::run::read_preset_stream(0, "standard input", pass, bad, warn));
+        SB_CHECK(io.out.flush());
+        if (read.presets.empty() && read.bad == 0) return sb::input_error("standard input: no preset in it");
+        sb::stress::sourced_presets all;
+        all.from = sb::stress::source::standard_input;
+        all.presets = std::move(read.presets);
+        return all;
+    }
+    auto const nothing = [&](char const* name) { return !io.env.find(name); };
+    if (c.preset_files.empty() && nothing("SANDBOX_ENV_PRESETS") && nothing("SANDBOX_PRESET_MODE") && nothing("SANDBOX_GENERATE_PRESETS")) {
+        std::string unused;
+        SB_TRY(auto normal, sb::stress::preset_of({}, 0, unused)); // nobody asked for anything: once, under the default limits
+        sb::stress::sourced_presets one;
+        one.presets.push_back(std::move(normal));
+        return one;
+    }
+    sb::stress::source_request request;
+    request.files = c.preset_files;
+    request.seed = c.seed, request.count = c.count;
+    if (c.preset_files.size() > 1 && !c.dry_run) request.turn = sb::run::next_turn(io.data_dir);
+    auto const look = [&](std::string const& name) -> std::optional<std::string> {
+        auto const got = io.env.find(name);
+        return got ? std::optional{got->value} : std::nullopt;
+    };
+    SB_TRY(auto all, sb::stress::find_presets(request, look, [](std::string const& path) { return sb::read_file(path); }));
+    for (auto const& each : all.warnings) io.log.warn(each);
+    return all;
+}
+
+sb::cli::table as_table(sb::run::summary const& all) {
+    sb::cli::table rows;
+    auto const right = sb::cli::table::align::right;
+    rows.column("scenario").column("runs", right).column("ok", right).column("median", right).column("p95", right);
+    rows.column("peak memory", right).column("worst end");
+    for (auto const& row : all.rows()) {
+        auto worst = std::string{sb::json::name_of(row.worst)};
+        if (!row.worst_reason.empty()) worst += ": " + row.worst_reason;
+        rows.row({row.scenario, sb::cat(row.runs), sb::cat(row.ok), sb::show_seconds(row.median_wall_s), sb::show_seconds(row.p95_wall_s),
+                  row.peak_rss_bytes ? sb::show_bytes(static_cast<double>(*row.peak_rss_bytes)) : "?", worst});
+    }
+    return rows;
+}
+
+sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& command_line) {
+    SB_CHECK(check_choices(c));
+    std::vector<sb::run::output_metric> metrics;
+    for (auto const& each : c.metrics) {
+        SB_TRY(auto made, sb::run::output_metric::parse(each));
+        metrics.push_back(std::move(made));
+    }
+    auto const backend = sb::run::plain_backend();
+    SB_TRY(auto options, session_of(c, io, backend));
+    bool const table = c.format == "table" || (c.format == "auto" && io.out_terminal);
+
+    // the slots come first, while this process is small: what it holds now is the least peak memory a run can show
+    std::optional<sb::run::slot_pool> pool;
+    if (!c.dry_run) {
+        std::vector<std::string> stuck;
+        sb::isolate::sweep_dead_folders(sb::isolate::temporary_folder(), stuck);
+        for (auto const& each : stuck) io.log.warn(sb::cat("left by a dead sb-exec and not removable: ", each));
+        SB_TRY(auto made, sb::run::slot_pool::make(static_cast<int>(c.jobs)));
+        pool.emplace(std::move(made));
+    }
+    SB_TRY(auto const given, take_presets(io, c));
+    if (given.presets.empty()) return {}; // each of them was wrong, and that has been said
+    options.context.preset_source = sb::stress::name_of(given.from);
+    sb::run::session session{std::move(options), given.presets, metrics};
+    SB_CHECK(session.look_up_command());
+
+    sb::run::finished_runs done;
+    if (!c.resume.empty()) {
+        SB_TRY(done, sb::run::read_finished(c.resume));
+        if (c.dry_run) return show_plan(io, session, done.ids, table);
+        SB_TRY(bool const cut, sb::run::mend_end(done, c.resume, io.out.fd()));
+        if (cut) io.log.warn(sb::cat(c.resume, ": the last line was torn and is cut off; its run is made again"));
+    }
+    if (c.dry_run) return show_plan(io, session, done.ids, table);
+
+    sb::run::summary summary;
+    sb::cli::progress bar{io.err_terminal && !io.log.json};
+    bool failure_shown = false;
+    auto const recorded = [&](sb::run::run_seen const& seen) {
+        auto const& record = seen.record;
+        bool const good = record.end.class_ == sb::end_class::ok;
+        if (table) {
+            summary.add(record);
+        } else {
+            sb::json::append_record(io.out.buffer(), record);
+            io.out.buffer().push_back('\n');
+            (void)io.out.flush(); // its failure is remembered, and said at the end
+        }
+        if (!good && !failure_shown && (table || io.err_terminal)) {
+            failure_shown = true;
+            bar.erase();
+            io.log.error(sb::cat("first failure: ", record.scenario, ", repetition ", record.rep, ": ", record.end.reason));
+            for (auto const& line : sb::run::last_lines(seen.error_tail, 10)) io.log.error("  " + sb::cli::printable(line));
+        }
+        bar.step(good);
+        return io.out.usable();
+    };
+    auto const begun = [&](std::size_t runs) {
+        if (runs > 0) io.log.warn(backend.open);
+        bar.total(runs);
+    };
+    SB_TRY(auto const all, session.run(*pool, done.ids, recorded, begun));
+    bar.erase();
+    if (table) io.out << as_table(summary).text(io.out_color);
+    if (all.bad_reports > 0) io.log.warn(sb::cat("report channel: ", all.bad_reports, all.bad_reports == 1 ? " line is" : " lines are", " no JSON object"));
+    if (!all.kept.empty()) io.log.warn(sb::cat("kept: ", all.kept, "/RUN_ID/{home,tmp,stdout,stderr}"));
+    if (all.signal != 0) {
+        io.interrupted = all.signal;
+        io.log.error(sb::cat("interrupted: ", all.made, " of ", all.made + all.left, " runs are recorded; this makes the rest:"));
+        io.log.error("  " + command_line);
+    }
+    return {};
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    choices c;
+    sb::cli::tool tool{"sb-exec", "run a command under each preset: limited, measured, recorded"};
+    tool.about(sb::generated::version, sb::generated::manual);
+    tool.reads<sb::preset_record>().writes<sb::run_record>().writes<sb::event_record>();
+    declare(tool, c);
+    return tool.run(argc, argv, [&](sb::cli::io& io) { return execute(io, c, sb::run::resuming_line(argc, argv)); });
+}
