@@ -9,7 +9,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   target_compile_options(sb_developer INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
 endif()
 if(SB_SANITIZE)
-  add_compile_options(-fsanitize=${SB_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  add_compile_options(-fsanitize=${SB_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${SB_SANITIZE})
   set(SB_STATIC OFF)
 endif()

@@ -49,7 +49,7 @@ function(sb_needs_of target out)
 endfunction()
 
 # How an installed sandbench asks for each target from outside: in CMake, and in pkg-config (Boost's headers have no .pc file).
-set(sb_find_Boost::headers "find_dependency(Boost 1.81)")
+set(sb_find_Boost::headers "find_dependency(Boost 1.81 CONFIG)")
 set(sb_find_Threads::Threads "find_dependency(Threads)")
 set(sb_libs_Threads::Threads "-pthread")
 set(sb_find_yaml-cpp "find_dependency(yaml-cpp)")
@@ -96,6 +96,9 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/sandbench-config-version
   COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
 install(FILES "${PROJECT_BINARY_DIR}/sandbench-config.cmake" "${PROJECT_BINARY_DIR}/sandbench-config-version.cmake"
   DESTINATION "${sb_cmake_dir}")
+if(EXISTS "${PROJECT_SOURCE_DIR}/docs/schema")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/schema/" DESTINATION "${CMAKE_INSTALL_DATADIR}/sb/schemas" FILES_MATCHING PATTERN "*.json")
+endif()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 # Tools, and the manual, completions and schema that each prints of itself.

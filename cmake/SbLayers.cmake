@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # One interface target a layer, joined as docs/layers.txt says.
-find_package(Boost 1.81 REQUIRED)
+find_package(Boost 1.81 REQUIRED CONFIG)
 find_package(Threads REQUIRED)
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/layers.txt")

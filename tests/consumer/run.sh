@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# run.sh BUILD: installs BUILD into a folder, moves that folder, and builds a stranger's project against it in each way we promise.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+source=${here%/tests/consumer}
+build=${1:?usage: run.sh BUILD}
+cxx=${CXX:-c++}
+command -v pkg-config >/dev/null || { echo 'consumer: skipped: no pkg-config here (scripts/dependencies test)'; exit 77; }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "consumer: $*" >&2; exit 1; }
+quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "failed: $*"; }; }
+refused() { ! "$@" >"$work/log" 2>&1 || fail "should have failed: $*"; }
+
+quietly cmake --install "$build" --prefix "$work/first"
+mv "$work/first" "$work/moved"
+moved=$work/moved
+unset CMAKE_PREFIX_PATH sandbench_DIR PKG_CONFIG_PATH
+
+echo '-- what is installed knows nothing of where it came from'
+if grep -rlF -e "$work/first" -e "$source" "$moved/share" "$moved/include"; then fail 'the files above name the build machine'; fi
+
+echo '-- each tool brings its manual, completions and schema'
+for tool in "$moved"/bin/*; do
+    [ -e "$tool" ] || continue
+    name=${tool##*/}
+    for file in man/man1/$name.1 bash-completion/completions/$name zsh/site-functions/_$name fish/vendor_completions.d/$name.fish sb/schemas/$name.json; do
+        [ -s "$moved/share/$file" ] || fail "share/$file is not there"
+    done
+    quietly "$tool" --version
+done
+
+project() { # NAME OPTION...: the consumer through CMake
+    local name=$1
+    shift
+    quietly cmake -S "$here" -B "$work/$name" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS='-Wall -Wextra -Werror' "$@"
+    quietly cmake --build "$work/$name"
+    quietly ctest --test-dir "$work/$name" --no-tests=error --output-on-failure
+}
+
+echo '-- find_package'
+project whole -DCMAKE_PREFIX_PATH="$moved"
+
+echo '-- find_package of one layer: what other layers need may be absent'
+project core -DCMAKE_PREFIX_PATH="$moved" -DONLY_CORE=ON -DCMAKE_DISABLE_FIND_PACKAGE_Threads=ON -DCMAKE_DISABLE_FIND_PACKAGE_yaml-cpp=ON
+refused cmake -S "$here" -B "$work/absent" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_PREFIX_PATH="$moved" -DCMAKE_DISABLE_FIND_PACKAGE_Threads=ON
+
+echo '-- add_subdirectory'
+project folder -DSANDBENCH_SOURCE="$source"
+[ ! -d "$work/folder/bin" ] || fail 'add_subdirectory built our tools too'
+
+echo '-- pkg-config'
+export PKG_CONFIG_PATH=$moved/share/pkgconfig
+version=$(sed -n 's/^project(sandbench VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
+[ "$(pkg-config --modversion sandbench)" = "$version" ] || fail "pkg-config says $(pkg-config --modversion sandbench), CMakeLists.txt says $version"
+for program in visits:sandbench sizes:sandbench-core; do
+    name=${program%:*}
+    read -ra flags <<<"$(pkg-config --cflags --libs "${program#*:}")"
+    quietly "$cxx" -std=c++20 -O2 -Wall -Wextra -Werror "$here/$name.cpp" "${flags[@]}" -o "$work/$name"
+    "$work/$name"
+done
