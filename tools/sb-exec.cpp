@@ -18,7 +18,9 @@
 namespace {
 
 struct choices {
-    std::vector<std::string> command, env, metrics, preset_files;
+    std::vector<std::string> command, env, metrics, preset_files, set;
+    std::string presets, mode;
+    std::optional<bool> generate;
     std::int64_t repeat = 1, warmup = 0, jobs = 1, count = 3;
     std::uint64_t seed = 0;
     std::optional<sb::seconds> timeout, budget;
@@ -43,7 +45,12 @@ void declare(sb::cli::tool& tool, choices& c) {
     tool.option("--metric", "NAME=REGEX", "a number out of the output: POSIX extended, last match, first bracketed part", c.metrics);
     tool.option("--module", "PATH", "module that the records name", c.module);
     tool.option("--preset-file", "FILE", "presets, when standard input has none; several are used in turn", c.preset_files);
-    tool.option("--count", "N", "presets to make when none are given and SANDBOX_GENERATE_PRESETS is set", c.count);
+    tool.option("--presets", "JSON", "presets in place, when there are no files either: an object, a list, or a map of lists", c.presets).env("SANDBOX_ENV_PRESETS");
+    tool.option("--mode", "MODE", "which presets to make when none are given", c.mode).choices({"random", "canonical", "chaos", "robustness"}).env("SANDBOX_PRESET_MODE");
+    tool.option("--generate", "", "make presets when none are given; --no-generate: run once without limits but the default ones", c.generate)
+        .env("SANDBOX_GENERATE_PRESETS");
+    tool.option("--count", "N", "how many to make", c.count).alias("--preset-count");
+    tool.option("--set", "KEY=VALUE", "a key that wins over every preset, and is recorded in it; a variable of the key's name does so for presets that do not come by standard input", c.set);
     tool.option("--resume", "FILE", "make only the runs that this file of records lacks", c.resume);
     tool.flag("--wait-tree", "wait for what the first process leaves behind instead of killing it", c.wait_tree);
     tool.flag("--keep", "keep HOME, TMPDIR and the streams of each run, and say where", c.keep);
@@ -107,6 +114,9 @@ sb::result<void> show_plan(sb::cli::io& io, sb::run::session& session, std::unor
 
 /// From the first source that has any, in the order of stress/source.hpp.
 sb::result<sb::stress::sourced_presets> take_presets(sb::cli::io& io, choices const& c) {
+    sb::stress::overrides given;
+    for (auto const& each : c.set)
+        if (auto const got = given.set(each); got.has_error()) return sb::caller_error(sb::cat("--set: ", got.error().what));
     if (!io.in_terminal && !io.in_closed) {
         auto const bad = [&](sb::stress::bad_preset const& b) { io.reject("", b.line, b.byte, b.what); };
         auto const warn = [&](sb::stress::bad_preset const& b) { io.log.warn(sb::cat("line ", b.line, ": ", b.what)); };
@@ -117,12 +127,22 @@ sb::result<sb::stress::sourced_presets> take_presets(sb::cli::io& io, choices co
         sb::stress::sourced_presets all;
         all.from = sb::stress::source::standard_input;
         all.presets = std::move(read.presets);
+        for (auto& each : all.presets) SB_CHECK(sb::stress::override_preset(each, given));
         return all;
     }
-    auto const nothing = [&](char const* name) { return !io.env.find(name); };
-    if (c.preset_files.empty() && nothing("SANDBOX_ENV_PRESETS") && nothing("SANDBOX_PRESET_MODE") && nothing("SANDBOX_GENERATE_PRESETS")) {
+    // what an option decides stands where its variable would
+    auto const look = [&](std::string const& name) -> std::optional<std::string> {
+        if (name == "SANDBOX_ENV_PRESETS") return c.presets.empty() ? std::nullopt : std::optional{c.presets};
+        if (name == "SANDBOX_PRESET_MODE") return c.mode.empty() ? std::nullopt : std::optional{c.mode};
+        if (name == "SANDBOX_GENERATE_PRESETS") return c.generate ? std::optional<std::string>{*c.generate ? "1" : "0"} : std::nullopt;
+        auto const got = io.env.find(name);
+        return got ? std::optional{got->value} : std::nullopt;
+    };
+    SB_CHECK(given.take_environment(look));
+    if (c.preset_files.empty() && c.presets.empty() && c.mode.empty() && !c.generate) {
         std::string unused;
         SB_TRY(auto normal, sb::stress::preset_of({}, 0, unused)); // nobody asked for anything: once, under the default limits
+        SB_CHECK(sb::stress::override_preset(normal, given));
         sb::stress::sourced_presets one;
         one.presets.push_back(std::move(normal));
         return one;
@@ -130,11 +150,8 @@ sb::result<sb::stress::sourced_presets> take_presets(sb::cli::io& io, choices co
     sb::stress::source_request request;
     request.files = c.preset_files;
     request.seed = c.seed, request.count = c.count;
+    request.given = given;
     if (c.preset_files.size() > 1 && !c.dry_run) request.turn = sb::run::next_turn(io.data_dir);
-    auto const look = [&](std::string const& name) -> std::optional<std::string> {
-        auto const got = io.env.find(name);
-        return got ? std::optional{got->value} : std::nullopt;
-    };
     SB_TRY(auto all, sb::stress::find_presets(request, look, [](std::string const& path) { return sb::read_file(path); }));
     for (auto const& each : all.warnings) io.log.warn(each);
     return all;

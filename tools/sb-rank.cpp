@@ -4,6 +4,8 @@
 #include <sb/cli/tool.hpp>
 #include <sb/record/run.hpp>
 #include <sb/track/rank.hpp>
+#include <algorithm>
+#include <cmath>
 
 namespace {
 
@@ -14,13 +16,29 @@ struct choices {
     std::vector<std::string> files;
 };
 
-std::string decimals(std::optional<double> x, int digits) { return x ? sb::fixed(*x, digits) : std::string{"-"}; }
+std::string decimals(std::optional<double> x, int digits) {
+    if (!x) return "-";
+    auto text = sb::fixed(*x, digits);
+    if (text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos) text.erase(0, 1); // nothing has no sign
+    return text;
+}
 
-/// Totals three decimals wide at least, wider where the rows are small.
+std::string signed_decimals(double x, int digits) {
+    auto const text = decimals(x, digits);
+    return x > 0 && text.find_first_not_of("0.") != std::string::npos ? "+" + text : text;
+}
+
+/// Three decimals, or up to six where intervals or effects are so small that three would show them as nothing.
 int digits_for(std::vector<sb::rank_record> const& rows) {
-    double largest = 0;
-    for (auto const& r : rows) largest = std::max(largest, std::abs(r.mean.value_or(0)));
-    return largest > 0 && largest < 0.1 ? 6 : 3;
+    double least = 1;
+    auto const note = [&](double size) {
+        if (size > 0) least = std::min(least, size);
+    };
+    for (auto const& r : rows) {
+        if (r.lo) note((*r.hi - *r.lo) / 2);
+        if (r.effect) note(std::abs(*r.effect));
+    }
+    return std::clamp(static_cast<int>(std::ceil(-std::log10(least))) + 1, 3, 6);
 }
 
 sb::cli::table people_table(std::vector<sb::rank_record> const& rows, std::string const& by) {
@@ -33,7 +51,7 @@ sb::cli::table people_table(std::vector<sb::rank_record> const& rows, std::strin
     for (std::size_t i = 0; i < rows.size(); ++i) {
         auto const& r = rows[i];
         auto const interval = r.lo ? sb::cat(decimals(r.lo, digits), " .. ", decimals(r.hi, digits)) : std::string{"-"};
-        auto const effect = r.effect ? sb::cat(*r.effect > 0 ? "+" : "", decimals(r.effect, digits)) : std::string{"-"};
+        auto const effect = r.effect ? signed_decimals(*r.effect, digits) : std::string{"-"};
         std::string marks;
         if (r.tie.value_or(false)) marks += '=';
         if (r.overlaps_next.value_or(false)) marks += '~';

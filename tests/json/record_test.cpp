@@ -35,11 +35,7 @@ sb::run_record sample_run() {
 
 TEST_CASE("a record is written, read and written again to the same bytes") {
     auto const line = sb::json::line(sample_run());
-    CHECK(sb::json::line(read_back<sb::run_record>(line)).size() == line.size() + 6); // head: \xff stands as text now
-    auto clean = sample_run();
-    clean.stdout_.head = "plain", clean.metrics.erase("nan");
-    auto const once = sb::json::line(clean);
-    CHECK(sb::json::line(read_back<sb::run_record>(once)) == once);
+    CHECK(sb::json::line(read_back<sb::run_record>(line)) == line);
     sb::rank_record rank;
     rank.by = "scenario", rank.name = "normal", rank.metric = "roi", rank.total = 0.1 + 0.2, rank.mean = 0.3, rank.n = 1;
     CHECK(sb::json::line(read_back<sb::rank_record>(sb::json::line(rank))) == sb::json::line(rank));

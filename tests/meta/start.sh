@@ -8,7 +8,11 @@ command -v readelf >/dev/null || { echo "SKIPPED: needs readelf (binutils)"; exi
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 printf '#include <string>\nint main(int c, char** v) { std::string s{v[0]}; try { if (c > 9) throw s; } catch (std::string&) { return 1; } return 0; }\n' >"$work/empty.cpp"
 "$cxx" -O2 -static "$work/empty.cpp" -o "$work/empty" || exit 2
-initialisers() { readelf -SW "$1" | awk '{ sub(/^ *\[ *[0-9]+\]/, "") } $1 == ".init_array" { print strtonum("0x" $5) / 8 }'; }
+initialisers() { # eight bytes each
+    local size
+    size=$(readelf -SW "$1" | sed -nE 's/^.* \.init_array +[A-Z_]+ +[0-9a-f]+ +[0-9a-f]+ +([0-9a-f]+) .*/\1/p')
+    echo $((16#$size / 8))
+}
 allowed=$(initialisers "$work/empty")
 bad=0
 for tool in "$bin"/sb "$bin"/sb-*; do

@@ -33,3 +33,11 @@ TEST_CASE("cost is the sum of price times resource, and nothing by default") {
     CHECK(cost_of(facts, {}) == 0.0);
     CHECK(cost_of(facts, {.cpu_s = 0.1, .gib_s = 0.2, .gib_out = 0.5}) == Approx(0.3 + 0.2 + 0.5));
 }
+
+TEST_CASE("of several copies those that ended ok count, and the output of one speaks for them alone") {
+    value_weights const w{.success = 4, .output = 4, .time = 1, .memory = 1};
+    CHECK(value_of({.success = false, .share_ok = 0.07}, w) == Approx(0.07));
+    CHECK(value_of({.success = false, .share_ok = 0.07, .output_right = true}, w) == Approx(0.07));
+    CHECK(value_of({.success = true, .share_ok = 1, .output_right = true}, w) == Approx(1));
+    CHECK(value_of({.success = true, .share_ok = 1, .output_right = false}, w) == Approx(0.5));
+}

@@ -45,7 +45,7 @@ private:
         auto text = cat(" ", done_, "/", all_);
         if (bad_ > 0) text += cat(", ", bad_, " not ok");
         if (done_ > 0 && done_ < all_) {
-            auto const spent = static_cast<double>(at - start_ns_) * 1e-9;
+            auto const spent = static_cast<double>(at - start_ns_) / 1e9;
             text += cat(", ", show_seconds(spent / share - spent), " left");
         }
         auto const room = columns(2, 80) - static_cast<int>(width(text)) - 3;

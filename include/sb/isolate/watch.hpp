@@ -340,7 +340,7 @@ private:
             c->ended = true;
             c->how.status = status;
             c->how.used = used;
-            c->how.wall_s = static_cast<double>(seen - c->start_ns) * 1e-9;
+            c->how.wall_s = static_cast<double>(seen - c->start_ns) / 1e9;
             last_ns_ = std::max(last_ns_, seen);
             --alive_;
         }
@@ -371,7 +371,7 @@ private:
     }
 
     outcome collect() {
-        got_.wall_s = static_cast<double>(last_ns_ - first_ns_) * 1e-9;
+        got_.wall_s = static_cast<double>(last_ns_ - first_ns_) / 1e9;
         auto const bad = std::find_if(copies_.begin(), copies_.end(), [](copy const& c) { return c.how.failure.step || c.how.status != 0; });
         got_.shown = bad == copies_.end() ? 0 : static_cast<std::size_t>(bad - copies_.begin());
         for (auto& c : copies_) {

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -162,8 +163,8 @@ result<void> read_record(value const& from, T& into, std::string_view where = {}
         into = static_cast<T>(*i);
         return {};
     } else if constexpr (std::floating_point<T>) {
-        if (!from.is_number()) return expected("a number", where);
-        into = from.number_or(0);
+        if (!from.is_number() && !from.is_null()) return expected("a number", where);
+        into = from.number_or(std::numeric_limits<T>::quiet_NaN()); // written as null, being no JSON number
         return {};
     } else if constexpr (described_enum<T>) {
         auto const* s = from.if_string();

@@ -68,22 +68,26 @@ struct scan_masks {
 struct scan_marks {
     std::uint64_t kept, scalar_starts;
 };
-/// `Plain`: the block has no blank and belongs to the line as a whole.
-template <bool Plain>
+enum class block_kind {
+    whole, ///< all of it belongs to the line; no blank, no backslash
+    last, ///< the line ends in it; no blank, no backslash before that
+    any
+};
+template <block_kind Kind>
 [[gnu::always_inline]] inline scan_marks mark_block(scan_masks const& m, std::uint64_t valid, scan_carry& carry) noexcept {
     auto const in_string = m.parity ^ carry.in_string; // with the opening quote, without the closing one
     carry.in_string = static_cast<std::uint64_t>(static_cast<std::int64_t>(in_string) >> 63);
     auto const string = in_string | m.quote;
     auto structural = m.structural & ~string, scalar = ~(string | structural);
-    auto const blank = Plain ? 0 : m.blank & ~string;
-    if constexpr (!Plain) structural &= valid, scalar &= valid & ~blank;
+    auto const blank = Kind == block_kind::any ? m.blank & ~string : 0;
+    if constexpr (Kind != block_kind::whole) structural &= valid, scalar &= valid & ~blank;
     auto const scalar_starts = scalar & ~(scalar << 1 | carry.scalar);
     carry.scalar = scalar >> 63;
     // the first byte behind a colon and its blanks
     auto const colon = m.colon & structural;
     auto first = colon << 1 | carry.after_colon;
     carry.after_colon = colon >> 63;
-    if constexpr (!Plain) {
+    if constexpr (Kind == block_kind::any) {
         if (__builtin_add_overflow(first, blank, &first)) carry.after_colon = 1;
         first &= ~blank;
     }
@@ -138,7 +142,7 @@ SB_TARGET_AVX512 inline void scan_avx512(char const* line, char const* limit, li
         auto const structural = _mm512_cmpeq_epi8_mask(_mm512_or_si512(bytes, space), _mm512_shuffle_epi8(brackets, bytes));
         auto const colon = _mm512_cmpeq_epi8_mask(bytes, colons);
         if ((low | backslash | carry.escaped) == 0 && at <= whole) [[likely]] {
-            size = append_avx512(size, block, mark_block<true>({quote, parity_of(quote), structural, colon, 0}, 0, carry), bytes, into);
+            size = append_avx512(size, block, mark_block<block_kind::whole>({quote, parity_of(quote), structural, colon, 0}, 0, carry), bytes, into);
             continue;
         }
         if (block == line_skeleton::most_blocks) return give_up(into, line, at, limit);
@@ -146,11 +150,15 @@ SB_TARGET_AVX512 inline void scan_avx512(char const* line, char const* limit, li
         if (limit - at < 64) [[unlikely]] newline |= std::uint64_t{1} << (limit - at);
         auto const valid = bytes_before(newline);
         quote &= valid;
-        if (((backslash & valid) | carry.escaped) != 0) quote &= ~escaped_bytes(backslash & valid, carry.escaped);
-        auto const parity = parity_of(quote);
-        if ((backslash & valid & ~(parity ^ carry.in_string)) != 0) carry.stray_backslash = true;
-        auto const blank = _mm512_cmpeq_epi8_mask(bytes, _mm512_shuffle_epi8(blanks, bytes));
-        size = append_avx512(size, block, mark_block<false>({quote, parity, structural, colon, blank}, valid, carry), bytes, into);
+        if ((((low | backslash) & valid) | carry.escaped) == 0) [[likely]] {
+            size = append_avx512(size, block, mark_block<block_kind::last>({quote, parity_of(quote), structural, colon, 0}, valid, carry), bytes, into);
+        } else {
+            if (((backslash & valid) | carry.escaped) != 0) quote &= ~escaped_bytes(backslash & valid, carry.escaped);
+            auto const parity = parity_of(quote);
+            if ((backslash & valid & ~(parity ^ carry.in_string)) != 0) carry.stray_backslash = true;
+            auto const blank = _mm512_cmpeq_epi8_mask(bytes, _mm512_shuffle_epi8(blanks, bytes));
+            size = append_avx512(size, block, mark_block<block_kind::any>({quote, parity, structural, colon, blank}, valid, carry), bytes, into);
+        }
         if (newline != 0)
             return finish_scan(into, static_cast<std::size_t>(at - line) + static_cast<std::size_t>(_tzcnt_u64(newline)), block, size, !carry.stray_backslash);
     }
@@ -206,7 +214,7 @@ SB_TARGET_AVX2 inline void scan_avx2(char const* line, char const* limit, line_s
         auto const structural = equal_avx2(_mm256_or_si256(one, space), _mm256_or_si256(two, space), _mm256_shuffle_epi8(brackets, one), _mm256_shuffle_epi8(brackets, two));
         auto const colon = equal_avx2(one, two, colons, colons);
         if ((low | backslash | carry.escaped) == 0 && at <= whole) [[likely]] {
-            size = append_avx2(size, block, mark_block<true>({quote, parity_of(quote), structural, colon, 0}, 0, carry), at, into);
+            size = append_avx2(size, block, mark_block<block_kind::whole>({quote, parity_of(quote), structural, colon, 0}, 0, carry), at, into);
             continue;
         }
         if (block == line_skeleton::most_blocks) return give_up(into, line, at, limit);
@@ -214,11 +222,15 @@ SB_TARGET_AVX2 inline void scan_avx2(char const* line, char const* limit, line_s
         if (limit - at < 64) [[unlikely]] newline |= std::uint64_t{1} << (limit - at);
         auto const valid = bytes_before(newline);
         quote &= valid;
-        if (((backslash & valid) | carry.escaped) != 0) quote &= ~escaped_bytes(backslash & valid, carry.escaped);
-        auto const parity = parity_of(quote);
-        if ((backslash & valid & ~(parity ^ carry.in_string)) != 0) carry.stray_backslash = true;
-        auto const blank = equal_avx2(one, two, _mm256_shuffle_epi8(blanks, one), _mm256_shuffle_epi8(blanks, two));
-        size = append_avx2(size, block, mark_block<false>({quote, parity, structural, colon, blank}, valid, carry), at, into);
+        if ((((low | backslash) & valid) | carry.escaped) == 0) [[likely]] {
+            size = append_avx2(size, block, mark_block<block_kind::last>({quote, parity_of(quote), structural, colon, 0}, valid, carry), at, into);
+        } else {
+            if (((backslash & valid) | carry.escaped) != 0) quote &= ~escaped_bytes(backslash & valid, carry.escaped);
+            auto const parity = parity_of(quote);
+            if ((backslash & valid & ~(parity ^ carry.in_string)) != 0) carry.stray_backslash = true;
+            auto const blank = equal_avx2(one, two, _mm256_shuffle_epi8(blanks, one), _mm256_shuffle_epi8(blanks, two));
+            size = append_avx2(size, block, mark_block<block_kind::any>({quote, parity, structural, colon, blank}, valid, carry), at, into);
+        }
         if (newline != 0)
             return finish_scan(into, static_cast<std::size_t>(at - line) + static_cast<std::size_t>(_tzcnt_u64(newline)), block, size, !carry.stray_backslash);
     }

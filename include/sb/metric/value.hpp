@@ -22,6 +22,7 @@ struct prices {
 
 struct run_facts {
     bool success = false;
+    double share_ok = -1; ///< of several copies, those that ended ok; below 0: all or none, as `success` says
     std::optional<bool> output_right = {}; ///< null: nobody looked
     double wall_s = 0;
     std::optional<double> budget_s = {}; ///< null: no budget was given
@@ -29,15 +30,17 @@ struct run_facts {
     std::optional<double> cpu_s = {}, bytes_out = {};
 };
 
-/// In [0, 1]. Time and memory count for a run that succeeded only: dying early saves nothing.
+/// In [0, 1]. Time and memory count for a run that succeeded only: dying early saves nothing. Of several copies the
+/// output of one was looked at, so it speaks for those that ended ok.
 inline double value_of(run_facts const& run, value_weights const& weights = {}) noexcept {
     double worth = 0, whole = 0;
     auto const term = [&](double weight, double share) {
         worth += weight * std::clamp(share, 0.0, 1.0);
         whole += weight;
     };
-    term(weights.success, run.success ? 1 : 0);
-    if (run.output_right) term(weights.output, *run.output_right ? 1 : 0);
+    bool const several = run.share_ok >= 0;
+    term(weights.success, several ? run.share_ok : run.success ? 1 : 0);
+    if (run.output_right) term(weights.output, !*run.output_right ? 0 : several ? run.share_ok : 1);
     if (run.success && run.budget_s && *run.budget_s > 0) term(weights.time, 1 - run.wall_s / *run.budget_s);
     if (run.success && run.peak_rss_bytes && run.memory_limit_bytes && *run.memory_limit_bytes > 0)
         term(weights.memory, 1 - *run.peak_rss_bytes / *run.memory_limit_bytes);

@@ -37,7 +37,7 @@ namespace detail {
 
 inline std::string seconds_text(std::int64_t ns) {
     std::string text;
-    json::append_real(text, static_cast<double>(ns) * 1e-9);
+    json::append_real(text, static_cast<double>(ns) / 1e9);
     if (text.ends_with(".0")) text.resize(text.size() - 2);
     return text + " s";
 }
@@ -182,6 +182,7 @@ inline run_record compose(run_context const& all, preset_record const& preset, e
 
     metric::run_facts facts;
     facts.success = r.end.class_ == end_class::ok;
+    if (held.copies > 1 && !got.copies.empty()) facts.share_ok = 1 - not_ok / static_cast<double>(got.copies.size());
     facts.output_right = output_right;
     facts.wall_s = r.wall_s;
     facts.budget_s = all.budget_s;
