@@ -57,9 +57,10 @@ asan: ## tests under the address and undefined-behaviour sanitizers
 	@scripts/dependencies build test
 	@$(call preset,asan) && $(call tested,build/asan,--label-exclude slow)
 
-tsan: ## tests under the thread sanitizer
+tsan: ## what uses threads, under the thread sanitizer
 	@scripts/dependencies build test
-	@$(call preset,tsan) && $(call tested,build/tsan,--label-exclude slow)
+	@$(call configured,build/tsan,--preset tsan) && $(call built,build/tsan,core_test json_test track_test sb-rank)
+	@$(call tested,build/tsan,--tests-regex '^(core|json|track)$$|^case/sb-rank/')
 
 clang: ## build everything with clang++, every header alone, run the tests
 	@scripts/dependencies build test clang

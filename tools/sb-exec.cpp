@@ -121,7 +121,7 @@ sb::result<sb::stress::sourced_presets> take_presets(sb::cli::io& io, choices co
         auto const bad = [&](sb::stress::bad_preset const& b) { io.reject("", b.line, b.byte, b.what); };
         auto const warn = [&](sb::stress::bad_preset const& b) { io.log.warn(sb::cat("line ", b.line, ": ", b.what)); };
         auto const pass = [&](std::string_view line) { io.out << line << "\n"; };
-        SB_TRY(auto read, sb::run::read_preset_stream(0, "standard input", pass, bad, warn));
+        SB_TRY(auto read, sb::run::read_preset_stream(0, "standard input", pass, bad, warn, [&] { (void)io.out.flush(); }));
         SB_CHECK(io.out.flush());
         if (read.presets.empty() && read.bad == 0) return sb::input_error("standard input: no preset in it");
         sb::stress::sourced_presets all;

@@ -1,12 +1,31 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# No tool runs code of its own before main: its table of initialisers is no larger than an empty program's.
+# No tool runs code of its own before main: its table of initialisers is no larger than that of an empty program with the
+# same parts of the C++ runtime.
 # start.sh BIN CXX
 set -u
 bin=$1 cxx=$2
 command -v readelf >/dev/null || { echo "SKIPPED: needs readelf (binutils)"; exit 77; }
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
-printf '#include <string>\nint main(int c, char** v) { std::string s{v[0]}; try { if (c > 9) throw s; } catch (std::string&) { return 1; } return 0; }\n' >"$work/empty.cpp"
+# the runtime's own parts that the tools use bring theirs: exceptions, error categories, memory resources, the CPU's features
+cat >"$work/empty.cpp" <<'END'
+#include <memory_resource>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+int main(int c, char** v) {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (c > 9 && __builtin_cpu_supports("avx2")) return 2;
+#endif
+    try {
+        if (c > 9) throw std::runtime_error{v[0]};
+    } catch (std::exception&) {
+        return std::pmr::get_default_resource() == nullptr || std::system_category().message(c).empty();
+    }
+    return 0;
+}
+END
 "$cxx" -O2 -static "$work/empty.cpp" -o "$work/empty" || exit 2
 initialisers() { # eight bytes each
     local size

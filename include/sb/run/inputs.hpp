@@ -24,9 +24,10 @@ struct preset_stream {
 };
 
 /// Reads presets from a descriptor to its end. A line that is a record of another kind goes to `pass` as it is; what is
-/// broken goes to `bad`, and a preset that was taken with a remark to `warn`.
+/// broken goes to `bad`, and a preset that was taken with a remark to `warn`. `pause` is called before a read that waits.
 inline result<preset_stream> read_preset_stream(int fd, std::string name, std::function<void(std::string_view)> const& pass,
-                                                stress::preset_reader::report const& bad, stress::preset_reader::report const& warn) {
+                                                stress::preset_reader::report const& bad, stress::preset_reader::report const& warn,
+                                                std::function<void()> pause = {}) {
     preset_stream all;
     stress::preset_reader reader{[&](preset_record p) { all.presets.push_back(std::move(p)); },
                                  [&](stress::bad_preset const& wrong) { ++all.bad, bad(wrong); }, warn};
@@ -38,6 +39,7 @@ inline result<preset_stream> read_preset_stream(int fd, std::string name, std::f
         return kind && kind->if_string() && *kind->if_string() != preset_record::kind;
     };
     source from{fd, std::move(name)};
+    from.on_pause(std::move(pause));
     std::string_view block;
     for (;;) {
         SB_TRY(bool const more, from.next_block(block));
