@@ -199,6 +199,7 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
 
     sb::run::finished_runs done;
     if (!c.resume.empty()) {
+        if (!c.dry_run) SB_CHECK(sb::run::claim(c.resume, io.out.fd()));
         SB_TRY(done, sb::run::read_finished(c.resume));
         if (c.dry_run) return show_plan(io, session, done.ids, table);
         SB_TRY(bool const cut, sb::run::mend_end(done, c.resume, io.out.fd()));

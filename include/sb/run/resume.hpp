@@ -7,6 +7,7 @@
 #include <sb/json/parse.hpp>
 #include <string>
 #include <string_view>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <unordered_set>
@@ -50,12 +51,31 @@ inline result<finished_runs> read_finished(std::string const& path) {
     }
 }
 
+/// Whether `out` is the very file at `path`.
+inline bool is_same_file(std::string const& path, int out) {
+    struct stat ours {}, theirs {};
+    return ::fstat(out, &ours) == 0 && ::stat(path.c_str(), &theirs) == 0 && ours.st_dev == theirs.st_dev &&
+           ours.st_ino == theirs.st_ino && S_ISREG(ours.st_mode);
+}
+
+/// When `out` is the very file that is resumed, nobody else may add to it meanwhile, or runs are made twice. The lock is
+/// the kernel's and ends with us.
+inline result<void> claim(std::string const& path, int out) {
+    if (!is_same_file(path, out)) return {};
+    constexpr int tries = 100;
+    constexpr timespec pause{0, 20'000'000};
+    for (int i = 0; ::flock(out, LOCK_EX | LOCK_NB) != 0; ++i) {
+        if (errno != EWOULDBLOCK) return {}; // a file system without locks
+        if (i == tries) return system_error(cat(path, ": another sb-exec is adding to it; wait for its end, or end it"));
+        ::nanosleep(&pause, nullptr); // one that was just killed is still clearing its folders away
+    }
+    return {};
+}
+
 /// When `out` is the very file that is resumed, makes it end where a line ends, so that the next record begins a line.
 /// True when a torn line was cut off.
 inline result<bool> mend_end(finished_runs const& done, std::string const& path, int out) {
-    struct stat ours {}, theirs {};
-    if (::fstat(out, &ours) != 0 || ::stat(path.c_str(), &theirs) != 0) return false;
-    if (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino || !S_ISREG(ours.st_mode)) return false;
+    if (!is_same_file(path, out)) return false;
     if (done.torn) {
         if (::ftruncate(out, done.whole_bytes) != 0) return last_error("cut the torn line off", path);
         if (::lseek(out, 0, SEEK_END) < 0) return last_error("seek", path);
