@@ -26,7 +26,7 @@ int main(int c, char** v) {
     return 0;
 }
 END
-"$cxx" -O2 -static "$work/empty.cpp" -o "$work/empty" || exit 2
+"$cxx" -std=c++20 -O2 -static "$work/empty.cpp" -o "$work/empty" || exit 2
 initialisers() { # eight bytes each
     local size
     size=$(readelf -SW "$1" | sed -nE 's/^.* \.init_array +[A-Z_]+ +[0-9a-f]+ +[0-9a-f]+ +([0-9a-f]+) .*/\1/p')
