@@ -69,7 +69,7 @@ git -C "$work/tree" init -q -b main
 git -C "$work/tree" add -A
 git -C "$work/tree" -c user.name=bare -c user.email=bare@localhost commit -q -m 'what is tested'
 git -C "$work/tree" bundle create -q "$root/srv/sandbench.git" main
-mkdir -p "$root/work" && inside useradd --create-home stranger
+mkdir -p "$root/clone" && inside useradd --create-home stranger
 
 say 'apt-get install git make'
 wants 0 apt.log inside sh -c 'apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends git make'
@@ -83,7 +83,7 @@ command=$(sed -n 's/^  \(apt-get update && .*\)/\1/p' "$work/refused.log")
 
 say 'as root: git clone, make demo'
 nothing=$(date +%s)
-wants 0 demo.log inside sh -c 'git clone -q -b main /srv/sandbench.git /work/sandbench && cd /work/sandbench && make demo'
+wants 0 demo.log inside sh -c 'git clone -q -b main /srv/sandbench.git /clone/sandbench && cd /clone/sandbench && make demo'
 table=$(($(date +%s) - nothing))
 cat "$work/demo.log"
 found_in demo.log
@@ -92,22 +92,22 @@ wants 0 printed.log inside sh -c "${command//apt-get install/apt-get install --s
 has printed.log '^0 upgraded, 0 newly installed|, 0 newly installed'
 
 say 'make test'
-wants 0 test.log inside sh -c 'cd /work/sandbench && make test'
+wants 0 test.log inside sh -c 'cd /clone/sandbench && make test'
 grep -E 'tests passed|Total Test time|Skipped' "$work/test.log" || true
 
 say 'with everything there, as somebody without rights and offline: make demo, make test'
-wants 0 own.log inside chown -R stranger /work/sandbench
-wants 0 own.log stranger /work/sandbench 'make demo'
+wants 0 own.log inside chown -R stranger /clone/sandbench
+wants 0 own.log stranger /clone/sandbench 'make demo'
 found_in own.log
-wants 0 own.log stranger /work/sandbench 'make test'
+wants 0 own.log stranger /clone/sandbench 'make test'
 
 say 'a package goes: the command is printed, and sudo runs it'
 wants 0 sudo.log inside sh -c 'DEBIAN_FRONTEND=noninteractive apt-get -qq remove libyaml-cpp-dev &&
     DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends sudo && rm -f /etc/sudoers.d/stranger'
-wants 2 refused.log stranger /work/sandbench 'make build'
+wants 2 refused.log stranger /clone/sandbench 'make build'
 has refused.log '^  sudo apt-get update && sudo apt-get install .*libyaml-cpp-dev$'
 wants 0 sudo.log inside sh -c 'echo "stranger ALL=(ALL) NOPASSWD: ALL" >/etc/sudoers.d/stranger &&
-    cd /work/sandbench && runuser -u stranger -- make build'
+    cd /clone/sandbench && runuser -u stranger -- make build'
 
 say 'in a container or chroot that can do less: make demo'
 less() { # a plain chroot (no user namespace can be made there), fewer capabilities, no /sys, no network
@@ -115,10 +115,10 @@ less() { # a plain chroot (no user namespace can be made there), fewer capabilit
         setpriv --bounding-set -sys_admin,-sys_resource,-sys_ptrace,-net_admin,-sys_chroot --no-new-privs "$@" </dev/null
 }
 mount -t proc proc "$root/proc"
-wants 0 less.log less sh -c 'cd /work/sandbench && make demo'
+wants 0 less.log less sh -c 'cd /clone/sandbench && make demo'
 found_in less.log
 has less.log 'could not do here'
-wants 0 less.log less setpriv --reuid stranger --regid stranger --clear-groups sh -c 'cd /work/sandbench && make demo'
+wants 0 less.log less setpriv --reuid stranger --regid stranger --clear-groups sh -c 'cd /clone/sandbench && make demo'
 found_in less.log
 has less.log 'could not do here'
 umount "$root/proc"
