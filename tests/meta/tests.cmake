@@ -10,6 +10,7 @@ add_test(NAME meta/schemas COMMAND schemas "${PROJECT_SOURCE_DIR}/docs/schema")
 
 if(SB_BUILD_TOOLS)
   add_test(NAME meta/reference COMMAND "${sb_meta}/reference.sh" "${PROJECT_BINARY_DIR}/bin")
+  add_test(NAME meta/agree COMMAND "${sb_meta}/agree.sh" "${PROJECT_BINARY_DIR}/bin")
   if(SB_STATIC)
     add_test(NAME meta/start COMMAND "${sb_meta}/start.sh" "${PROJECT_BINARY_DIR}/bin" "${CMAKE_CXX_COMPILER}")
     set_tests_properties(meta/start PROPERTIES SKIP_RETURN_CODE 77)

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Help, manual, reference page, completions and --explain know the same options, because one declaration makes them.
+# agree.sh BIN
+set -u
+bin=${1:?the folder of the tools}
+reference=$(cd "$(dirname "$0")/../../docs/reference" && pwd)
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2 # no .env and no settings file of the caller's
+bad=0
+flags() { grep -oE -- '--[a-z][a-z-]*[a-z]' | sort -u; }
+for tool in "$bin"/sb "$bin"/sb-*; do
+    name=$(basename "$tool")
+    "$tool" --help | grep -E '^  (-[a-z], )?--' | sed -E 's/^  (-[a-z], )?(--[a-z-]+).*/\2/' | sort -u >"$work/help"
+    same() { # a view, and the options it shows
+        diff "$work/help" - >"$work/diff" || { echo "$name: --help and $1 differ:"; cat "$work/diff"; bad=1; }
+    }
+    "$tool" --man | grep -A1 '^\.TP' | grep '^\\fB' | sed 's/\\-/-/g' | flags | same 'the manual page'
+    grep -E '^\| `(-[a-z], )?--' "$reference/$name.md" | cut -d'|' -f2 | flags | same "docs/reference/$name.md"
+    "$tool" --completion bash | sed -n "s/.*\[\[ \$cur == -\* \]\].*compgen -W '\([^']*\)'.*/\1/p" | flags | same 'the completion for bash'
+    "$tool" --completion zsh | grep -oE "^  '\*?--[a-z-]+" | flags | same 'the completion for zsh'
+    "$tool" --completion fish | grep -oE -- ' -l [a-z-]+' | sed 's/ -l /--/' | sort -u | same 'the completion for fish'
+    "$tool" --explain | tail -n +2 | sed 's/^\([^,]*\),.*/--\1/' | sort -u >"$work/explained"
+    asking='--completion --explain --help --man --reference --schema --version'
+    printf '%s\n' $asking | sort - "$work/explained" | same '--explain'
+done
+exit $bad
