@@ -52,7 +52,63 @@ line=$(grep -o 'sb-exec --resume .*' messages | tail -1)
 PATH=$bin:$PATH bash -c "$line" 2>>messages || fail "the line that resumes does not run: $line"
 keys runs >got
 cmp -s expected got || fail "the line that resumes does not make the rest: $line"
-# a second signal ends everything now; what that leaves, a later session removes, once the last process that held it is dead
+# a second signal ends everything now; what that leaves, the next session removes, once nobody holds it
+(trap - EXIT; exec "$bin/sb-exec" --repeat 3 -- sh -c 'echo begun >begun; sleep 600') >runs </dev/null 2>messages &
+pid=$!
+until [ -s begun ]; do kill -0 "$pid" || fail "the session ended before its first run began"; done
+kill -TERM "$pid"
+kill -TERM "$pid" 2>/dev/null || true
+status=0
+wait "$pid" || status=$?
+[ "$status" = 143 ] || fail "two SIGTERM: exit status $status, not 143"
+for left in "$TMPDIR"/*; do # its slot holds the folder until it has ended what it ran
+    [ ! -d "$left" ] || flock --wait 30 "$left" true || fail "after two SIGTERM $left is still held"
+done
+"$bin/sb-exec" -- true </dev/null >runs 2>messages
+nothing_left "the session after one that was ended at once"
+echo "kill_resume: $*" >&2; exit 1; }
+keys() { sed 's/.*"run_id":"\([0-9a-f]*\)".*/\1/' "$@" | sort; }
+nothing_left() { [ -z "$(ls -A "$TMPDIR")" ] || fail "$1 left $(ls -A "$TMPDIR")"; }
+printf '%s\n' '{"SCENARIO_NAME":"a","TIMEOUT":20}' '{"SCENARIO_NAME":"b","TIMEOUT":20}' >presets
+session() { trap - EXIT; exec "$bin/sb-exec" --repeat 250 "$@" -- true <presets 2>>messages; }
+
+began=$(date +%s%N)
+(session) >undisturbed
+took=$(($(date +%s%N) - began))
+nothing_left "a normal end"
+keys undisturbed >expected
+[ "$(uniq expected | wc -l)" = 500 ] || fail "the undisturbed session made $(uniq expected | wc -l) keys, not 500"
+
+for round in $(seq "$rounds"); do
+    jobs=$((round % 2 + 1))
+    moment=$(((RANDOM * 32768 + RANDOM) * (took / 1000) / 1073741824)) # microseconds, anywhere in the session's time
+    (session --jobs "$jobs") >runs &
+    pid=$!
+    sleep "$(printf '%d.%06d' $((moment / 1000000)) $((moment % 1000000)))"
+    kill -9 "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+    before=$(wc -l <runs)
+    (session --resume runs) >>runs || fail "the resumed session ended with $?"
+    keys runs >got
+    cmp -s expected got || fail "killed after $moment us with $before records: $(comm -23 expected <(uniq got) | wc -l) keys missing, $(uniq -d got | wc -l) twice"
+    nothing_left "a session killed and resumed"
+done
+
+rm runs
+(session --jobs 2) >runs &
+pid=$!
+until [ -s runs ]; do kill -0 "$pid" || fail "the session ended before it wrote a record"; done
+kill -TERM "$pid"
+status=0
+wait "$pid" || status=$?
+[ "$status" = 143 ] || fail "SIGTERM: exit status $status, not 143"
+nothing_left "an interruption"
+line=$(grep -o 'sb-exec --resume .*' messages | tail -1)
+[ -n "$line" ] || fail "an interruption prints no line that resumes"
+PATH=$bin:$PATH bash -c "$line" 2>>messages || fail "the line that resumes does not run: $line"
+keys runs >got
+cmp -s expected got || fail "the line that resumes does not make the rest: $line"
+# a second signal ends everything now; what that leaves, the next session removes, once nobody holds it
 (trap - EXIT; exec "$bin/sb-exec" --repeat 3 -- sh -c 'echo begun >begun; sleep 600') >runs </dev/null 2>messages &
 pid=$!
 until [ -s begun ]; do kill -0 "$pid" || fail "the session ended before its first run began"; done
