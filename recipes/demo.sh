@@ -27,7 +27,7 @@ sb-rank --format csv "$out/runs.jsonl" | awk -F, '
       if (effect != "" && effect < worst) { worst = effect; which = name; upper = high } }
     END {
         if (which == "" || upper >= floor) print "No scenario hurt the program beyond the noise."
-        else printf "%s hurts most: its runs are worth %.2f less than undisturbed ones, far outside the noise.\n", which, -worst
+        else printf "%s hurts most: its runs are worth %.2f less than undisturbed ones, beyond the noise: the intervals do not overlap.\n", which, -worst
     }'
 reason=$(sed -n 's/.*"scenario":"concurrency_spike".*"end":{[^}]*"reason":"\([^"]*\)".*"stderr":{[^}]*"head":"\([^"\\]*\).*/\1\n  it said: \2/p' "$out/runs.jsonl" | head -2)
 [ -z "$reason" ] || printf '  why: %s\n' "$reason"
