@@ -89,7 +89,7 @@ TEST_CASE("a run of copies is as bad as the worst and says how many") {
 
 TEST_CASE("a program that could not be executed is a matter of setup") {
     auto got = one(0);
-    got.copies[0].failure = {"exec", EACCES};
+    got.copies[0].failure = {sb::isolate::spawn_step::exec, EACCES};
     CHECK(tell(got).end.class_ == end_class::setup);
     CHECK(tell(got).end.reason == "exec: Permission denied");
 }
@@ -98,7 +98,12 @@ TEST_CASE("a record adds up its copies and keeps unknown apart from zero") {
     sb::isolate::outcome got;
     for (double const s : {1.0, 2.0}) {
         auto& copy = got.copies.emplace_back();
-        copy.used = {s, s / 2, static_cast<std::int64_t>(s * 100), 10, std::nullopt, true};
+        sb::isolate::raw_usage raw;
+        raw.user_us = static_cast<std::int64_t>(s * 1e6), raw.system_us = raw.user_us / 2;
+        raw.peak_rss_bytes = static_cast<std::int64_t>(s * 100);
+        raw.read_bytes = 10, raw.processes = 1;
+        raw.read_chars = s > 1 ? 7 : -1; // one of the two is unknown, so their sum is
+        copy.used = sb::isolate::usage{raw};
     }
     got.wall_s = 4;
     auto const backend = sb::run::backend{"plain", {}, "", {}, nullptr};
@@ -111,7 +116,8 @@ TEST_CASE("a record adds up its copies and keeps unknown apart from zero") {
     CHECK(r.cpu_sys_s == 1.5);
     CHECK(r.peak_rss_bytes == 200);
     CHECK(r.read_bytes == 20);
-    CHECK_FALSE(r.write_bytes.has_value());
+    CHECK(r.write_bytes == 0);
+    CHECK_FALSE(r.read_logical_bytes.has_value());
     CHECK_FALSE(r.net_rx_bytes.has_value());
     CHECK(r.metrics.at("concurrency_level") == 2.0);
     CHECK(r.metrics.at("concurrency_throughput") == 0.5);

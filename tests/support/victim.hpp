@@ -27,13 +27,21 @@ inline isolate::job victim(std::vector<std::string> words) {
     return job;
 }
 
-inline isolate::watcher& watcher() {
-    static auto made = isolate::watcher::make();
-    return *made;
+/// A watcher and its reaper, used from test to test.
+struct runner {
+    isolate::watcher watcher;
+    isolate::order_room room;
+    isolate::reaper_link reaper;
+};
+inline runner& the_runner() {
+    static runner made{*isolate::watcher::make(), *isolate::order_room::make(), isolate::reaper_link{}};
+    if (!made.reaper.socket) made.reaper = *isolate::reaper_link::fork_here(made.room);
+    return made;
 }
 
 inline isolate::outcome run(isolate::job const& job) {
-    return watcher().run(job);
+    auto& r = the_runner();
+    return r.watcher.run(job, r.room, r.reaper);
 }
 
 /// A fresh folder, gone with all it holds at the end.

@@ -10,6 +10,7 @@
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <sb/isolate/limits.hpp>
+#include <sb/isolate/order.hpp>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
@@ -37,12 +38,7 @@ struct launch {
     int report = -1; ///< becomes `report_descriptor`; -1: none
     rlimit_list const* rlimits = nullptr;
     cpu_set_t const* cpus = nullptr; ///< null: all that we may use
-};
-
-/// The step between fork and exec that failed.
-struct spawn_failure {
-    char const* step = nullptr; ///< static text; null while nothing failed
-    int code = 0;
+    char const* folder = nullptr; ///< working folder; null: ours
 };
 
 /// The stack that children borrow, one at a time, and the ignored signals that they must not inherit.
@@ -78,7 +74,7 @@ public:
         int const code = errno;
         ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
         if (pid < 0) return errno_error("clone", {}, code);
-        if (!failure.step) return pid_t{pid};
+        if (!failure) return pid_t{pid};
         int status = 0;
         while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
         return pid_t{0};
@@ -105,41 +101,42 @@ private:
     __attribute__((no_sanitize("address", "undefined"))) static int child(void* argument) noexcept {
         auto const& shared = *static_cast<borrowed*>(argument);
         auto const& what = *shared.what;
-        auto const fail = [&](char const* step) {
+        auto const fail = [&](spawn_step step) {
             *shared.failure = {step, errno};
             ::_exit(127);
             return 127;
         };
         // a parent that died before this call would never be noticed, so look once more
-        if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return fail("prctl");
+        if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return fail(spawn_step::prctl);
         if (::getppid() != shared.parent) ::_exit(127);
-        if (::setsid() < 0) return fail("setsid");
+        if (::setsid() < 0) return fail(spawn_step::setsid);
         struct sigaction plain {};
         plain.sa_handler = SIG_DFL;
         for (int s = 1; s < 32; ++s)
             if (sigismember(shared.ignored, s) == 1) ::sigaction(s, &plain, nullptr);
 
         int in = what.in, out = what.out, err = what.err, report = what.report;
-        if (!move_up(in) || !move_up(out) || !move_up(err) || !move_up(report)) return fail("fcntl");
-        if (::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) return fail("dup2");
-        if (report >= 0 && ::dup2(report, report_descriptor) < 0) return fail("dup2");
+        if (!move_up(in) || !move_up(out) || !move_up(err) || !move_up(report)) return fail(spawn_step::descriptors);
+        if (::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) return fail(spawn_step::descriptors);
+        if (report >= 0 && ::dup2(report, report_descriptor) < 0) return fail(spawn_step::descriptors);
         auto const first = static_cast<unsigned>(report >= 0 ? report_descriptor + 1 : report_descriptor);
         if (::syscall(SYS_close_range, first, ~0u, 0u) < 0) { // before Linux 5.9
             rlimit open{};
             ::getrlimit(RLIMIT_NOFILE, &open);
             for (auto fd = first; fd < open.rlim_cur; ++fd) ::close(static_cast<int>(fd));
         }
-        if (what.cpus && ::sched_setaffinity(0, sizeof *what.cpus, what.cpus) < 0) return fail("sched_setaffinity");
+        if (what.folder && ::chdir(what.folder) < 0) return fail(spawn_step::folder);
+        if (what.cpus && ::sched_setaffinity(0, sizeof *what.cpus, what.cpus) < 0) return fail(spawn_step::affinity);
         if (what.rlimits)
             for (auto const& each : *what.rlimits)
-                if (::setrlimit(static_cast<__rlimit_resource>(each.resource), &each.to) < 0) return fail("setrlimit");
+                if (::setrlimit(static_cast<__rlimit_resource>(each.resource), &each.to) < 0) return fail(spawn_step::limits);
         sigset_t none;
         sigemptyset(&none);
         ::sigprocmask(SIG_SETMASK, &none, nullptr);
         *shared.exec_ns = monotonic_ns();
         ::execve(what.path, what.argv, what.environment);
         if (errno == ENOEXEC && what.shell_argv) ::execve(what.shell_argv[0], what.shell_argv, what.environment);
-        return fail("exec");
+        return fail(spawn_step::exec);
     }
 
     void* stack_;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 // A program under limits, in one copy or several at once, followed to its end and measured.
 //
-// How it works: this process blocks SIGCHLD and SIGTERM and reads them from a signalfd; each copy has a pipe of its
-// own for standard output, standard error and reports. One poll waits for all of these with the time left. A copy that
-// ended is looked at while it is still a zombie (its I/O counts live in /proc until it is reaped), then reaped with its
-// resource usage. Orphans come to us (see tree.hpp) and are counted in. When the last copy has ended, what is left is
-// killed, or waited for on request; the pipes are read dry, never waited for, so a process that fled with one of their
+// How it works: the watcher stays outside. It makes three or four pipes a copy and hands their far ends to the reaper
+// (reaper.hpp), which starts the copies, takes them in and kills what is left. One poll waits for the pipes, for the
+// reaper and for SIGTERM with the time left. Whatever the run did, its end is the reaper's word that nothing of it is
+// alive; a reaper that does not say so soon after it was told to stop is killed itself, and in a process namespace of
+// its own everything dies with it. The pipes are read dry, never waited for, so a process that fled with one of their
 // ends delays nothing.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/isolate/capture.hpp>
-#include <sb/isolate/spawn.hpp>
-#include <sb/isolate/tree.hpp>
+#include <sb/isolate/reaper.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <poll.h>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <vector>
@@ -27,6 +27,7 @@ namespace sb::isolate {
 struct job {
     std::string path; ///< of the program, looked up already
     std::vector<std::string> argv, environment;
+    std::string folder; ///< working folder; empty: the reaper's
     limits held;
     std::string in = "/dev/null"; ///< file that becomes standard input, opened anew for each copy
     int copies = 1;
@@ -39,26 +40,36 @@ struct job {
 /// Why we ended a run; the first cause stays.
 enum class killer { nobody, wall, output, request, trouble };
 
-/// Processor time, memory and traffic with storage, added up as they are learnt.
+/// Processor time, memory and traffic, added up as they are learnt.
 struct usage {
     double user_s = 0, system_s = 0;
     std::int64_t peak_rss_bytes = 0; ///< of the largest process
-    std::optional<std::int64_t> read_bytes, write_bytes; ///< null when the kernel would not say
+    std::int64_t read_bytes = 0, written_bytes = 0; ///< fetched from storage; made dirty for storage
+    std::optional<std::int64_t> read_chars, written_chars, cancelled_bytes; ///< asked of the system; never written after all
     bool known = false;
 
+    usage() = default;
+    explicit usage(raw_usage const& raw)
+        : user_s{static_cast<double>(raw.user_us) * 1e-6}, system_s{static_cast<double>(raw.system_us) * 1e-6}, peak_rss_bytes{raw.peak_rss_bytes},
+          read_bytes{raw.read_bytes}, written_bytes{raw.written_bytes}, known{raw.processes > 0} {
+        if (raw.read_chars >= 0) read_chars = raw.read_chars;
+        if (raw.written_chars >= 0) written_chars = raw.written_chars;
+        if (raw.cancelled_bytes >= 0) cancelled_bytes = raw.cancelled_bytes;
+    }
     void add(usage const& other) {
         if (!other.known) return;
         user_s += other.user_s;
         system_s += other.system_s;
         peak_rss_bytes = std::max(peak_rss_bytes, other.peak_rss_bytes);
-        if (!known) read_bytes = other.read_bytes, write_bytes = other.write_bytes;
-        else sum(read_bytes, other.read_bytes), sum(write_bytes, other.write_bytes);
+        read_bytes += other.read_bytes, written_bytes += other.written_bytes;
+        sum(read_chars, other.read_chars), sum(written_chars, other.written_chars), sum(cancelled_bytes, other.cancelled_bytes);
         known = true;
     }
 
 private:
-    static void sum(std::optional<std::int64_t>& into, std::optional<std::int64_t> more) {
-        if (into && more) *into += *more;
+    void sum(std::optional<std::int64_t>& into, std::optional<std::int64_t> more) const {
+        if (!known) into = more;
+        else if (into && more) *into += *more;
         else into.reset();
     }
 };
@@ -77,32 +88,57 @@ struct outcome {
     killer killed_by = killer::nobody;
     std::string trouble; ///< why not all copies could be started; empty when they were
     std::vector<copy_end> copies; ///< those that were started
-    usage orphans; ///< of what outlived its parent and was reaped by us
+    usage orphans; ///< of what outlived its parent and was taken in by the reaper
     std::int64_t left_running = 0; ///< processes that were alive when the run ended, and were killed
     bool orphan_broke_file_limit = false;
+    bool reaper_lost = false; ///< it died or had to be killed: the next run needs another
+    std::int64_t reaper_cpu_ns = 0; ///< its own processor time during the run, for those who measure it from outside
     std::size_t shown = 0; ///< the copy whose streams these are: the first that did not end well, else the first
     captured out, err;
     std::vector<std::string> reports; ///< what each copy wrote to its report channel
     bool reports_cut = false; ///< more came than is kept
 };
 
+/// The watcher's end of a reaper.
+struct reaper_link {
+    unique_fd socket = unique_fd{};
+    pid_t pid = -1; ///< as the watcher sees it
+    bool alone = false; ///< process 1 of its namespace: all that it started dies with it
+
+    /// A reaper without a namespace, forked from this process, a child of it.
+    static result<reaper_link> fork_here(order_room& room) {
+        int ends[2];
+        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
+        reaper_link made;
+        made.socket = unique_fd{ends[0]};
+        unique_fd theirs{ends[1]};
+        auto const parent = ::getpid();
+        made.pid = ::fork();
+        if (made.pid < 0) return last_error("fork");
+        if (made.pid > 0) return made;
+        made.socket.reset();
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        ::prctl(PR_SET_NAME, "sb-exec reaper");
+        if (::getppid() == parent)
+            if (auto mine = reaper::make(std::move(theirs), room, false); !mine.has_error()) mine->serve();
+        ::_exit(0);
+    }
+};
+
 class watcher {
 public:
     static constexpr std::size_t most_report_bytes = std::size_t{256} << 10; ///< a copy
 
-    /// Blocks SIGCHLD and SIGTERM in this thread for good: SIGTERM ends a run in progress and is remembered.
-    /// `keep_out` and `keep_err` are files for `job::keep_output`, -1 for none.
+    /// Blocks SIGTERM in this thread for good: it ends a run in progress and is remembered. `keep_out` and `keep_err` are
+    /// files for `job::keep_output`, -1 for none.
     static result<watcher> make(int keep_out = -1, int keep_err = -1) {
-        SB_CHECK(adopt_orphans());
-        SB_TRY(auto spawns, spawner::make());
         sigset_t ours;
         sigemptyset(&ours);
-        sigaddset(&ours, SIGCHLD);
         sigaddset(&ours, SIGTERM);
         ::pthread_sigmask(SIG_BLOCK, &ours, nullptr);
         unique_fd signals{::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK)};
         if (!signals) return last_error("signalfd");
-        return watcher{std::move(spawns), std::move(signals), keep_out, keep_err};
+        return watcher{std::move(signals), keep_out, keep_err};
     }
 
     /// Readable when SIGTERM came while nothing ran.
@@ -111,21 +147,23 @@ public:
         read_signals();
         return stop_;
     }
+    /// The limit on open files that we had before it was raised for ourselves.
+    rlimit const& open_files() const noexcept { return open_files_; }
 
-    /// Whatever the program does is an outcome, and so is a system that would not start it.
-    outcome run(job const& what) {
+    /// Whatever the program does is an outcome, and so is a system that would not start it. `room` is the memory shared
+    /// with the reaper at the other end of `by`.
+    outcome run(job const& what, order_room& room, reaper_link const& by) {
         got_ = {};
         copies_.clear();
-        none_left_ = ending_ = false;
-        alive_ = 0;
-        first_ns_ = last_ns_ = monotonic_ns();
-        whole_tree_ = what.wait_tree;
+        room_ = &room, by_ = &by;
+        done_ = stopping_ = false;
+        patience_ns_ = -1;
+        first_ns_ = monotonic_ns();
         if (auto const started = start(what); started.has_error()) {
             got_.trouble = started.error().what;
-            kill_all(killer::trouble);
+            end_all(killer::trouble);
         }
         follow(what);
-        if (!none_left_) end_the_rest();
         read_dry();
         return collect();
     }
@@ -136,48 +174,46 @@ private:
         capture into;
     };
     struct copy {
-        pid_t pid = 0;
-        bool ended = true; // and not before it has begun: kill(0, …) would be for us
-        std::int64_t start_ns = 0;
-        copy_end how;
         stream out, err;
         unique_fd report;
         std::string reported;
     };
 
-    watcher(spawner spawns, unique_fd signals, int keep_out, int keep_err)
-        : spawns_{std::move(spawns)}, signals_{std::move(signals)}, keep_out_{keep_out}, keep_err_{keep_err},
-          block_{std::make_unique<char[]>(block_size)} {
+    watcher(unique_fd signals, int keep_out, int keep_err)
+        : signals_{std::move(signals)}, keep_out_{keep_out}, keep_err_{keep_err}, block_{std::make_unique<char[]>(block_size)} {
         ::getrlimit(RLIMIT_NOFILE, &open_files_);
         auto raised = open_files_; // many copies need many pipes; the children get the old limit back
         raised.rlim_cur = raised.rlim_max;
         ::setrlimit(RLIMIT_NOFILE, &raised);
     }
 
-    static std::vector<char*> pointers(std::vector<std::string> const& from, std::size_t skip = 0) {
-        std::vector<char*> all;
-        all.reserve(from.size() + 3);
-        for (auto i = skip; i < from.size(); ++i) all.push_back(const_cast<char*>(from[i].c_str()));
-        return all;
+    /// Lays the order down where the reaper finds it.
+    result<void> write_order(job const& what) {
+        room_->clear();
+        auto& order = room_->order();
+        order.copies = what.copies;
+        order.wait_tree = what.wait_tree;
+        order.affine = what.held.cpus >= 0;
+        if (order.affine) order.cpus = choose_cpus(what.held.cpus, what.first_cpu);
+        order.rlimits = rlimit_list{what.held};
+        order.rlimits.restore(RLIMIT_NOFILE, open_files_);
+        auto* const path = room_->put(what.path);
+        order.path = path;
+        order.argv = room_->put({}, what.argv);
+        order.shell_argv = room_->put({"/bin/sh", path}, what.argv, 1);
+        order.environment = room_->put({}, what.environment);
+        order.folder = what.folder.empty() ? nullptr : room_->put(what.folder);
+        order.reports = room_->put_reports(static_cast<std::size_t>(what.copies));
+        reports_ = order.reports;
+        if (!path || !order.argv || !order.shell_argv || !order.environment || !reports_)
+            return system_error("the command and its environment are larger than exec takes");
+        return {};
     }
 
     result<void> start(job const& what) {
-        auto argv = pointers(what.argv), environment = pointers(what.environment);
-        argv.push_back(nullptr), environment.push_back(nullptr);
-        std::vector<char*> through_shell{const_cast<char*>("/bin/sh"), const_cast<char*>(what.path.c_str())};
-        for (auto* each : pointers(what.argv, 1)) through_shell.push_back(each);
-        through_shell.push_back(nullptr);
-        rlimit_list rlimits{what.held};
-        rlimits.restore(RLIMIT_NOFILE, open_files_);
-        cpu_set_t cpus;
-        if (what.held.cpus >= 0) cpus = choose_cpus(what.held.cpus, what.first_cpu);
-
-        launch plan;
-        plan.path = what.path.c_str();
-        plan.argv = argv.data(), plan.shell_argv = through_shell.data(), plan.environment = environment.data();
-        plan.rlimits = &rlimits;
-        plan.cpus = what.held.cpus >= 0 ? &cpus : nullptr;
+        SB_CHECK(write_order(what));
         got_.started_ns = wall_ns();
+        first_ns_ = monotonic_ns();
         copies_.reserve(static_cast<std::size_t>(what.copies));
         for (int i = 0; i < what.copies && got_.killed_by == killer::nobody; ++i) {
             SB_TRY(auto const in, open_file(what.in, O_RDONLY));
@@ -188,62 +224,51 @@ private:
                 SB_TRY(report, make_pipe());
             }
             bool const keep = what.keep_output && i == 0;
-            auto& c = copies_.emplace_back(copy{0, true, 0, {},
-                {std::move(out.read), capture{what.held.output_bytes, keep ? keep_out_ : -1}},
-                {std::move(err.read), capture{what.held.output_bytes, keep ? keep_err_ : -1}}, std::move(report.read), {}});
-            plan.in = in.get(), plan.out = out.write.get(), plan.err = err.write.get();
-            plan.report = what.reports ? report.write.get() : -1;
-            c.start_ns = monotonic_ns();
-            auto const pid = spawns_.start(plan, c.how.failure, c.start_ns);
-            if (pid.has_error()) return copies_.pop_back(), pid.error();
-            c.pid = *pid;
-            if (i == 0) first_ns_ = last_ns_ = c.start_ns;
-            if (!c.how.failure.step) c.ended = false, ++alive_;
-            if (what.copies > 1 && what.held.wall_ns >= 0 && monotonic_ns() - first_ns_ > what.held.wall_ns) kill_all(killer::wall);
+            copies_.push_back({{std::move(out.read), capture{what.held.output_bytes, keep ? keep_out_ : -1}},
+                               {std::move(err.read), capture{what.held.output_bytes, keep ? keep_err_ : -1}},
+                               std::move(report.read),
+                               {}});
+            int const ends[] = {in.get(), out.write.get(), err.write.get(), report.write.get()};
+            if (!detail::send_word(by_->socket.get(), {word::start, i}, ends, what.reports ? 4 : 3)) {
+                copies_.pop_back();
+                return last_error("send to the reaper");
+            }
+            if (what.copies > 1 && what.held.wall_ns >= 0 && monotonic_ns() - first_ns_ > what.held.wall_ns) end_all(killer::wall);
         }
         return {};
     }
 
-    /// Until the last copy has ended; with `wait_tree` until nothing is left.
+    /// Until the reaper says that nothing is alive, or is dead itself.
     void follow(job const& what) {
         auto const due = what.held.wall_ns < 0 ? -1 : first_ns_ + what.held.wall_ns;
-        for (;;) {
-            if (alive_ == 0 && (!whole_tree_ || none_left_)) return;
+        while (!done_) {
             auto const now = monotonic_ns();
-            if (due >= 0 && now >= due) kill_all(killer::wall);
-            bool const again = got_.killed_by != killer::nobody; // what forked between our look and our kill
-            wait_for(again ? now + sweep_ns : due, now);
+            if (!stopping_ && due >= 0 && now >= due) end_all(killer::wall);
+            if (patience_ns_ >= 0 && now >= patience_ns_) {
+                ::kill(by_->pid, SIGKILL); // a namespace dies with its first process
+                got_.reaper_lost = true;
+                patience_ns_ = -1;
+            }
+            wait_for(stopping_ ? patience_ns_ : due, now);
             for (auto& c : copies_)
-                if (c.out.into.over() || c.err.into.over()) kill_all(killer::output);
-            if (stop_) kill_all(killer::request);
-            if (got_.killed_by != killer::nobody) kill_children();
-            if (whole_tree_) reap();
+                if (c.out.into.over() || c.err.into.over()) end_all(killer::output);
+            if (stop_) end_all(killer::request);
         }
     }
 
-    /// What the first processes left behind.
-    void end_the_rest() {
-        ending_ = got_.killed_by == killer::nobody;
-        for (reap(); !none_left_; reap()) {
-            kill_children();
-            reap();
-            if (none_left_) return;
-            auto const now = monotonic_ns();
-            wait_for(now + sweep_ns, now);
-        }
-    }
-
-    void kill_all(killer why) {
+    void end_all(killer why) {
         if (got_.killed_by == killer::nobody) got_.killed_by = why;
-        for (auto const& c : copies_)
-            if (!c.ended) ::kill(-c.pid, SIGKILL), ::kill(c.pid, SIGKILL);
-        kill_children();
+        if (stopping_) return;
+        stopping_ = true;
+        if (by_->alone) patience_ns_ = monotonic_ns() + patience;
+        (void)detail::send_word(by_->socket.get(), {word::stop, 0});
     }
 
-    /// One poll: signals and whatever the streams hold, at most until `until` (-1: as long as it takes).
+    /// One poll: signals, the reaper, and whatever the streams hold, at most until `until` (-1: as long as it takes).
     void wait_for(std::int64_t until, std::int64_t now) {
         waiting_.clear();
         waiting_.push_back({signals_.get(), POLLIN, 0});
+        waiting_.push_back({by_->socket.get(), POLLIN, 0});
         auto const watch = [&](unique_fd const& fd) {
             if (fd) waiting_.push_back({fd.get(), POLLIN, 0}); // nothing for what is closed: poll takes as many as may be open
         };
@@ -254,7 +279,7 @@ private:
             left = {ns / 1'000'000'000, ns % 1'000'000'000};
         }
         if (::ppoll(waiting_.data(), waiting_.size(), until < 0 ? nullptr : &left, nullptr) <= 0) return;
-        std::size_t i = 1;
+        std::size_t i = 2;
         auto const ready = [&](unique_fd const& fd) { return fd && waiting_[i++].revents != 0; };
         for (auto& c : copies_) {
             bool const out = ready(c.out.end), err = ready(c.err.end), report = ready(c.report); // before any is closed
@@ -262,7 +287,20 @@ private:
             if (err) drain(c.err);
             if (report) drain_report(c);
         }
-        if (waiting_[0].revents) read_signals(), reap();
+        if (waiting_[0].revents) read_signals();
+        if (waiting_[1].revents) hear_reaper();
+    }
+
+    void hear_reaper() {
+        message text;
+        int fds[detail::most_passed];
+        std::size_t count = 0;
+        bool const said = detail::receive_word(by_->socket.get(), text, fds, count);
+        for (std::size_t i = 0; i < count; ++i) ::close(fds[i]);
+        if (said && text.what == word::done) done_ = true;
+        if (said) return;
+        done_ = got_.reaper_lost = true;
+        if (!by_->alone) kill_children(); // what it left comes to us, if we adopt orphans
     }
 
     /// Reads once; true while more may come. Called only when poll says that it will not wait.
@@ -307,77 +345,38 @@ private:
         }
     }
 
-    static double as_seconds(timeval t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; }
-
-    /// Takes in every child that has ended. Sets `none_left_` when there is none at all.
-    void reap() {
-        for (;;) {
-            siginfo_t info{};
-            if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0) {
-                if (errno == EINTR) continue;
-                none_left_ = true;
-                return;
-            }
-            if (info.si_pid == 0) return;
-            auto const seen = monotonic_ns();
-            usage used;
-            read_io(info.si_pid, used);
-            rusage spent{};
-            int status = 0;
-            if (::wait4(info.si_pid, &status, 0, &spent) < 0) continue;
-            used.known = true;
-            used.user_s = as_seconds(spent.ru_utime);
-            used.system_s = as_seconds(spent.ru_stime);
-            used.peak_rss_bytes = std::int64_t{spent.ru_maxrss} * 1024;
-            auto const c = std::find_if(copies_.begin(), copies_.end(), [&](copy const& each) { return each.pid == info.si_pid && !each.ended; });
-            if (c == copies_.end()) {
-                got_.orphans.add(used);
-                if (whole_tree_) last_ns_ = seen;
-                if (ending_ && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ++got_.left_running;
-                if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ) got_.orphan_broke_file_limit = true;
-                continue;
-            }
-            c->ended = true;
-            c->how.status = status;
-            c->how.used = used;
-            c->how.wall_s = static_cast<double>(seen - c->start_ns) / 1e9;
-            last_ns_ = std::max(last_ns_, seen);
-            --alive_;
-        }
-    }
-
-    /// A zombie still has its I/O counts, those of the children it waited for included; reaping it loses them.
-    static void read_io(pid_t pid, usage& into) {
-        char path[32];
-        auto const length = static_cast<std::size_t>(std::to_chars(path + 6, path + 20, pid).ptr - path);
-        std::copy_n("/proc/", 6, path);
-        std::copy_n("/io", 4, path + length);
-        unique_fd const file{::open(path, O_RDONLY | O_CLOEXEC)};
-        if (!file) return;
-        char text[512];
-        auto const n = ::read(file.get(), text, sizeof text);
-        if (n <= 0) return;
-        std::string_view const all{text, static_cast<std::size_t>(n)};
-        auto const field = [&](std::string_view name) -> std::optional<std::int64_t> {
-            auto const at = all.find(name);
-            if (at == std::string_view::npos) return std::nullopt;
-            std::int64_t count = 0;
-            auto const* const from = all.data() + at + name.size();
-            if (std::from_chars(from, all.data() + all.size(), count).ec != std::errc{}) return std::nullopt;
-            return count;
-        };
-        into.read_bytes = field("\nread_bytes: ");
-        into.write_bytes = field("\nwrite_bytes: ");
-    }
-
     outcome collect() {
-        got_.wall_s = static_cast<double>(last_ns_ - first_ns_) / 1e9;
-        auto const bad = std::find_if(copies_.begin(), copies_.end(), [](copy const& c) { return c.how.failure.step || c.how.status != 0; });
-        got_.shown = bad == copies_.end() ? 0 : static_cast<std::size_t>(bad - copies_.begin());
-        for (auto& c : copies_) {
-            got_.copies.push_back(c.how);
-            if (!c.reported.empty()) got_.reports.push_back(std::move(c.reported));
+        auto const& order = room_->order();
+        auto const tree = order.tree; // once: it is not our memory alone
+        auto first = std::int64_t{0}, last = std::int64_t{0};
+        for (std::size_t i = 0; i < copies_.size(); ++i) {
+            auto const said = reports_[i];
+            auto& how = got_.copies.emplace_back();
+            how.failure = said.failure;
+            auto const begun = said.exec_ns > 0 ? said.exec_ns : first_ns_;
+            auto const ended = said.ended != 0 ? said.end_ns : monotonic_ns();
+            if (i == 0) first = last = begun;
+            if (how.failure) continue;
+            if (said.started == 0 && said.ended == 0 && got_.reaper_lost) how.failure = {spawn_step::clone, ECHILD};
+            how.status = said.ended != 0 ? said.status : SIGKILL; // it died with its reaper
+            if (said.ended != 0) how.used = usage{said.used};
+            how.wall_s = static_cast<double>(ended - begun) / 1e9;
+            last = std::max(last, ended);
         }
+        if (tree.cleared != 0) {
+            got_.orphans = usage{tree.orphans};
+            got_.left_running = tree.left_running;
+            got_.orphan_broke_file_limit = tree.orphan_broke_file_limit != 0;
+            got_.reaper_cpu_ns = tree.own_cpu_ns;
+            if (order.wait_tree) last = std::max(last, tree.last_end_ns);
+        } else {
+            got_.reaper_lost = true;
+        }
+        got_.wall_s = static_cast<double>(last - first) / 1e9;
+        auto const bad = std::find_if(got_.copies.begin(), got_.copies.end(), [](copy_end const& c) { return c.failure || c.status != 0; });
+        got_.shown = bad == got_.copies.end() ? 0 : static_cast<std::size_t>(bad - got_.copies.begin());
+        for (auto& c : copies_)
+            if (!c.reported.empty()) got_.reports.push_back(std::move(c.reported));
         if (!copies_.empty()) {
             got_.out = copies_[got_.shown].out.into.finish();
             got_.err = copies_[got_.shown].err.into.finish();
@@ -386,20 +385,21 @@ private:
     }
 
     static constexpr std::size_t block_size = std::size_t{64} << 10; // a pipe's capacity
-    static constexpr std::int64_t sweep_ns = 2'000'000;
     static constexpr int most_dry_reads = 64; // four times what a pipe holds
+    static constexpr std::int64_t patience = 6'000'000; // for a reaper to kill and count; then it is killed too
 
-    spawner spawns_;
     unique_fd signals_;
     int keep_out_, keep_err_;
     std::unique_ptr<char[]> block_;
     rlimit open_files_{};
+    order_room* room_ = nullptr;
+    reaper_link const* by_ = nullptr;
+    copy_report* reports_ = nullptr;
     std::vector<copy> copies_;
     std::vector<pollfd> waiting_;
     outcome got_;
-    std::int64_t first_ns_ = 0, last_ns_ = 0;
-    std::size_t alive_ = 0; // copies that have not ended
-    bool whole_tree_ = false, none_left_ = false, ending_ = false, stop_ = false;
+    std::int64_t first_ns_ = 0, patience_ns_ = -1;
+    bool stop_ = false, stopping_ = false, done_ = false;
 };
 
 } // namespace sb::isolate

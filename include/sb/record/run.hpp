@@ -72,7 +72,12 @@ struct run_record {
     std::vector<std::string> limits_hit;
     double wall_s = 0; ///< from the call of exec to the end of the first process
     std::optional<double> cpu_user_s, cpu_sys_s; ///< of all processes of the tree that were waited for
-    std::optional<std::int64_t> peak_rss_bytes, read_bytes, write_bytes, net_rx_bytes, net_tx_bytes;
+    std::optional<std::int64_t> peak_rss_bytes; ///< of the whole tree where a control group counts it
+    std::optional<std::int64_t> peak_anon_bytes, peak_file_bytes, peak_shm_bytes; ///< its parts; see `sources`
+    std::optional<std::int64_t> read_bytes, write_bytes; ///< fetched from storage, made dirty for storage
+    std::optional<std::int64_t> read_logical_bytes, write_logical_bytes; ///< asked of the system, cached or not
+    std::optional<std::int64_t> write_cancelled_bytes; ///< made dirty and removed again before they were stored
+    std::optional<std::int64_t> net_rx_bytes, net_tx_bytes;
     std::optional<std::int64_t> max_pids;
     std::optional<std::int64_t> left_running; ///< processes that outlived the run's end and were killed
     std::optional<double> value, roi; ///< design.md §2
@@ -88,8 +93,8 @@ struct run_record {
 };
 BOOST_DESCRIBE_STRUCT(run_record, (),
                       (run_id, ts, workload, module, scenario, severity, preset_id, preset_source, arm, rep, seed, end,
-                       limits_hit, wall_s, cpu_user_s, cpu_sys_s, peak_rss_bytes, read_bytes, write_bytes, net_rx_bytes,
-                       net_tx_bytes, max_pids, left_running, value, roi, metrics, applied, unsupported, informational, backend, layers,
+                       limits_hit, wall_s, cpu_user_s, cpu_sys_s, peak_rss_bytes, peak_anon_bytes, peak_file_bytes, peak_shm_bytes,
+                       read_bytes, write_bytes, read_logical_bytes, write_logical_bytes, write_cancelled_bytes, net_rx_bytes, net_tx_bytes, max_pids, left_running, value, roi, metrics, applied, unsupported, informational, backend, layers,
                        stdout_, stderr_, host, sources))
 
 } // namespace sb

@@ -56,10 +56,10 @@ inline run_end end_of(isolate::copy_end const& copy, isolate::outcome const& got
     auto const limit = [&](std::string_view key) {
         if (std::find(hit.begin(), hit.end(), key) == hit.end()) hit.emplace_back(key);
     };
-    if (copy.failure.step) {
-        bool const exec = std::string_view{copy.failure.step} == "exec";
+    if (copy.failure) {
+        bool const exec = copy.failure.step == isolate::spawn_step::exec;
         end.class_ = end_class::setup;
-        end.reason = cat(copy.failure.step, ": ", std::strerror(copy.failure.code),
+        end.reason = cat(std::string_view{name_of(copy.failure.step)}, ": ", std::strerror(copy.failure.code),
                          exec && copy.failure.code == ENOENT ? " (the program, or the interpreter that it names)" : "");
         return end;
     }
@@ -167,7 +167,8 @@ inline run_record compose(run_context const& all, preset_record const& preset, e
     if (used.known) {
         r.cpu_user_s = used.user_s, r.cpu_sys_s = used.system_s;
         r.peak_rss_bytes = used.peak_rss_bytes;
-        r.read_bytes = used.read_bytes, r.write_bytes = used.write_bytes;
+        r.read_bytes = used.read_bytes, r.write_bytes = used.written_bytes;
+        r.read_logical_bytes = used.read_chars, r.write_logical_bytes = used.written_chars, r.write_cancelled_bytes = used.cancelled_bytes;
     }
     r.left_running = got.left_running;
 

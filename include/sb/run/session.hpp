@@ -58,13 +58,13 @@ struct session_result {
 /// The slots and their folder. Make it before much memory is used.
 class slot_pool {
 public:
-    static result<slot_pool> make(int jobs) {
+    static result<slot_pool> make(int jobs, cell_maker const& make_cell = &plain_cell::make) {
         SB_CHECK(isolate::adopt_orphans());
         slot_pool pool;
         SB_TRY(auto folder, isolate::session_folder::make());
         pool.folder_ = std::make_unique<isolate::session_folder>(std::move(folder));
         for (int i = 0; i < jobs; ++i) {
-            auto made = slot::make(*pool.folder_, static_cast<std::size_t>(i), pool.slots_);
+            auto made = slot::make(*pool.folder_, static_cast<std::size_t>(i), pool.slots_, make_cell);
             if (made.has_error()) return made.error();
             pool.slots_.push_back(std::move(*made));
         }
@@ -334,7 +334,7 @@ private:
         if (got.killed_by == isolate::killer::request) return system_error(cat("slot ", i, " was told to stop from outside"));
         std::optional<bool> right;
         if (at.checking) {
-            right = got.trouble.empty() && !got.copies.front().failure.step && got.copies.front().status == 0;
+            right = got.trouble.empty() && !got.copies.front().failure && got.copies.front().status == 0;
         } else {
             at.got = std::move(got);
             if (at.planned.rep < 0) return true; // a warm-up

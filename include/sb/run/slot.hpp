@@ -2,14 +2,13 @@
 // A slot: a small process in which runs happen, one after the other.
 //
 // How it works: the session forks its slots before it reads anything large, and each slot waits on a socket for jobs,
-// runs them (isolate/watch.hpp) and answers with what happened. A process of its own keeps each run's orphans apart
-// from those of other runs; it also keeps the peak memory of a payload honest, because Linux counts the memory of
-// whoever called exec as the payload's first peak. When the session dies, by whatever signal, the kernel sends its
-// slots SIGTERM: they kill their run and clear their folders. When a slot dies, its payload dies with it and the rest
-// of the tree comes to the session, which is a subreaper too.
+// runs them (isolate/watch.hpp) in its cell (cell.hpp) and answers with what happened. A process of its own keeps the
+// runs of one slot apart from those of another, and its reaper keeps the peak memory of a payload honest, because Linux
+// counts the memory of whoever called exec as the payload's first peak. When the session dies, by whatever signal, the
+// kernel sends its slots SIGTERM: they end their run and clear up. When a slot dies, its reaper and its payload die with
+// it, and what is left of the tree comes to the session, which is a subreaper too.
 #pragma once
-#include <sb/isolate/watch.hpp>
-#include <sb/isolate/workspace.hpp>
+#include <sb/run/cell.hpp>
 #include <sb/run/wire.hpp>
 #include <cstdint>
 #include <memory>
@@ -32,7 +31,7 @@ enum class errand : std::uint8_t {
 class slot {
 public:
     /// Forks. `others` are slots made before: the child closes its copies of their ends.
-    static result<slot> make(isolate::session_folder& session, std::size_t number, std::vector<slot> const& others) {
+    static result<slot> make(isolate::session_folder& session, std::size_t number, std::vector<slot> const& others, cell_maker const& make_cell) {
         slot made;
         int ends[2];
         if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
@@ -53,7 +52,7 @@ public:
         ::close(ends[0]);
         block_all_signals();
         if (unique_fd const null{::open("/dev/null", O_RDWR | O_CLOEXEC)}; null) ::dup2(null.get(), 0), ::dup2(null.get(), 1);
-        made.serve(session, theirs.get(), session_pid);
+        made.serve(session, theirs.get(), session_pid, make_cell);
         ::_exit(0); // nothing of the session is undone twice
     }
 
@@ -100,10 +99,16 @@ private:
     }
 
     /// In the child: answers until the session is gone or says SIGTERM.
-    void serve(isolate::session_folder& session, int socket, pid_t session_pid) {
+    void serve(isolate::session_folder& session, int socket, pid_t session_pid, cell_maker const& make_cell) {
         auto runs = isolate::watcher::make(out_.get(), err_.get());
-        auto folders = isolate::workspace::make(session, cat("slot", number_));
-        std::string broken = runs.has_error() ? runs.error().what : folders.has_error() ? folders.error().what : "";
+        auto room = isolate::order_room::make();
+        std::string broken = runs.has_error() ? runs.error().what : room.has_error() ? room.error().what : "";
+        std::unique_ptr<cell> here;
+        if (broken.empty()) {
+            auto made = make_cell(session, number_, *room);
+            if (made.has_error()) broken = made.error().what;
+            else here = std::move(*made);
+        }
         while (::getppid() == session_pid) {
             pollfd waiting[] = {{socket, POLLIN, 0}, {runs.has_error() ? -1 : runs->signals(), POLLIN, 0}};
             if (::poll(waiting, 2, -1) < 0) continue;
@@ -115,16 +120,15 @@ private:
             isolate::outcome got;
             auto wrong = broken;
             if (wrong.empty()) {
-                auto const done = execute(*text, session, *runs, *folders, got);
+                auto const done = execute(*text, session, *runs, *room, *here, got);
                 if (done.has_error()) wrong = done.error().what;
             }
             answer(wrong);
             pass_outcome(answer, got);
             if (send_message(socket, answer.text()).has_error()) break;
         }
-        if (folders.has_error()) return;
-        auto const dir = isolate::detail::open_folder(AT_FDCWD, folders->path().c_str());
-        if (dir && !isolate::empty_folder(dir.get(), folders->path()).has_error()) ::rmdir(folders->path().c_str());
+        if (!here) return;
+        here->close();
         // the session would remove its own folder; when it is dead, the last of its slots does
         if (::getppid() != session_pid && isolate::detail::names_in(session.fd()) == std::vector<std::string>{"owner"}) (void)session.remove();
     }
@@ -133,7 +137,7 @@ private:
         if (::ftruncate(file, 0) == 0) ::lseek(file, 0, SEEK_SET);
     }
 
-    result<void> execute(std::string_view text, isolate::session_folder& session, isolate::watcher& runs, isolate::workspace& folders,
+    result<void> execute(std::string_view text, isolate::session_folder& session, isolate::watcher& runs, isolate::order_room& room, cell& here,
                          isolate::outcome& got) {
         unpacker wire{text};
         errand what{};
@@ -141,15 +145,15 @@ private:
         if (what == errand::keep) {
             std::string name;
             wire(name);
-            return folders.move_to(cat(session.path(), "/", name));
+            return here.keep(cat(session.path(), "/", name));
         }
         isolate::job job;
         pass_job(wire, job);
-        job.environment.push_back("HOME=" + folders.home());
-        job.environment.push_back("TMPDIR=" + folders.tmp());
-        if (what == errand::run) SB_CHECK(folders.clean());
+        if (what == errand::run) SB_CHECK(here.make_ready(job));
+        else SB_CHECK(here.look(job));
         if (job.keep_output) make_empty(out_.get()), make_empty(err_.get());
-        got = runs.run(job);
+        got = runs.run(job, room, here.reaper());
+        here.finish(got);
         return {};
     }
 

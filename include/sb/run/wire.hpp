@@ -75,7 +75,7 @@ private:
 /// One definition for both directions.
 template <class Wire, class Job>
 void pass_job(Wire& wire, Job& job) {
-    wire(job.path), wire(job.argv), wire(job.environment), wire(job.held), wire(job.in), wire(job.copies);
+    wire(job.path), wire(job.argv), wire(job.environment), wire(job.folder), wire(job.held), wire(job.in), wire(job.copies);
     wire(job.wait_tree), wire(job.reports), wire(job.keep_output), wire(job.first_cpu);
 }
 template <class Wire, class Captured>
@@ -84,9 +84,9 @@ void pass_captured(Wire& wire, Captured& stream) {
 }
 template <class Wire, class Outcome>
 void pass_outcome(Wire& wire, Outcome& got) {
-    static_assert(std::is_trivially_copyable_v<isolate::copy_end>); // its `step` is static text, at the same address after fork
+    static_assert(std::is_trivially_copyable_v<isolate::copy_end>);
     wire(got.started_ns), wire(got.wall_s), wire(got.killed_by), wire(got.trouble), wire(got.copies), wire(got.orphans), wire(got.left_running);
-    wire(got.orphan_broke_file_limit), wire(got.shown), wire(got.reports), wire(got.reports_cut);
+    wire(got.orphan_broke_file_limit), wire(got.reaper_lost), wire(got.reaper_cpu_ns), wire(got.shown), wire(got.reports), wire(got.reports_cut);
     pass_captured(wire, got.out), pass_captured(wire, got.err);
 }
 

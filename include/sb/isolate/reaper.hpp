@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// A reaper: the small process that starts programs, takes in all that ends, and kills what is left.
+//
+// How it works: a watcher (watch.hpp) stays outside, with the pipes and the clock; the reaper is the parent of all that
+// runs. Alone in its own process namespace it is process 1: what a payload leaves behind comes to it, and one
+// kill(-1) reaches everything. Without a namespace it is a subreaper and kills its children until there are none
+// (tree.hpp). It reads its orders from memory shared with the watcher and from a socket, and when that socket is
+// closed, or the watcher is dead, it kills all and ends. Nothing in it waits for a payload's good will.
+#pragma once
+#include <sb/core/clock.hpp>
+#include <sb/isolate/order.hpp>
+#include <sb/isolate/spawn.hpp>
+#include <sb/isolate/tree.hpp>
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+#include <optional>
+#include <poll.h>
+#include <string_view>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <vector>
+
+namespace sb::isolate {
+
+class reaper {
+public:
+    /// In the process that is to be the reaper; `alone` when it is process 1 of its namespace. Blocks SIGCHLD.
+    static result<reaper> make(unique_fd socket, order_room& room, bool alone) {
+        if (!alone) SB_CHECK(adopt_orphans());
+        SB_TRY(auto spawns, spawner::make());
+        sigset_t ours;
+        sigemptyset(&ours);
+        sigaddset(&ours, SIGCHLD);
+        ::sigprocmask(SIG_BLOCK, &ours, nullptr);
+        unique_fd signals{::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK)};
+        if (!signals) return last_error("signalfd");
+        return reaper{std::move(socket), room, alone, std::move(spawns), std::move(signals)};
+    }
+
+    /// Until the watcher is gone. Nothing that it started lives when it returns.
+    void serve() {
+        message text;
+        while (receive(text))
+            if (text.what == word::start) run(text);
+        kill_all();
+        clear();
+    }
+
+private:
+    struct child {
+        pid_t pid = 0;
+        unique_fd io;
+        bool ended = false;
+    };
+    reaper(unique_fd socket, order_room& room, bool alone, spawner spawns, unique_fd signals)
+        : socket_{std::move(socket)}, room_{&room}, alone_{alone}, spawns_{std::move(spawns)}, signals_{std::move(signals)} {}
+
+    bool receive(message& text) {
+        int fds[detail::most_passed];
+        std::size_t count = 0;
+        for (auto& each : passed_) each.reset();
+        if (!detail::receive_word(socket_.get(), text, fds, count)) return false;
+        for (std::size_t i = 0; i < count; ++i) passed_[i] = unique_fd{fds[i]};
+        return true;
+    }
+
+    void run(message const& first) {
+        auto const cpu_before = own_cpu_ns();
+        auto& order = room_->order();
+        tree_ = {};
+        children_.clear();
+        children_.reserve(static_cast<std::size_t>(std::max(order.copies, 1)));
+        alive_ = 0;
+        stopped_ = none_left_ = ending_ = gone_ = false;
+        start(first.copy, order);
+        while (!gone_) {
+            bool const all_there = stopped_ || children_.size() == static_cast<std::size_t>(order.copies);
+            if (all_there && alive_ == 0 && (!order.wait_tree || stopped_ || none_left_)) break;
+            wait_for_news(order);
+        }
+        end_the_rest();
+        if (gone_) return; // nobody to tell
+        order.tree = tree_;
+        order.tree.cleared = 1;
+        order.tree.own_cpu_ns = own_cpu_ns() - cpu_before;
+        (void)detail::send_word(socket_.get(), {word::done, 0});
+    }
+
+    void start(int index, run_order const& order) {
+        auto& report = order.reports[index];
+        launch plan;
+        plan.path = order.path, plan.argv = order.argv, plan.shell_argv = order.shell_argv, plan.environment = order.environment;
+        plan.in = passed_[0].get(), plan.out = passed_[1].get(), plan.err = passed_[2].get(), plan.report = passed_[3].get();
+        plan.rlimits = &order.rlimits;
+        plan.cpus = order.affine ? &order.cpus : nullptr;
+        plan.folder = order.folder;
+        report.exec_ns = monotonic_ns();
+        auto const pid = spawns_.start(plan, report.failure, report.exec_ns);
+        for (auto& each : passed_) each.reset();
+        if (pid.has_error()) report.failure = {spawn_step::clone, errno};
+        auto& made = children_.emplace_back();
+        report.started = 1;
+        if (report.failure) {
+            made.ended = true;
+            return;
+        }
+        made.pid = *pid;
+        made.io = open_io(made.pid);
+        ++alive_;
+    }
+
+    void wait_for_news(run_order const& order) {
+        pollfd waiting[] = {{signals_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
+        timespec const soon{0, sweep_ns};
+        if (::ppoll(waiting, 2, stopped_ ? &soon : nullptr, nullptr) < 0) return;
+        if (waiting[0].revents) {
+            signalfd_siginfo all[8];
+            while (::read(signals_.get(), all, sizeof all) > 0) {}
+            reap();
+        }
+        if (waiting[1].revents) {
+            message text;
+            if (!receive(text)) gone_ = stopped_ = true;
+            else if (text.what == word::stop) stopped_ = true;
+            else if (text.what == word::start && !stopped_) start(text.copy, order);
+        }
+        if (stopped_) kill_all(), reap();
+    }
+
+    /// What the first processes left behind.
+    void end_the_rest() {
+        ending_ = !stopped_;
+        if (ending_ && alive_ == 0) reap();
+        clear();
+    }
+    void clear() {
+        for (; !none_left_; reap()) {
+            kill_all();
+            reap();
+            if (none_left_) return;
+            pollfd waiting{signals_.get(), POLLIN, 0};
+            timespec const soon{0, sweep_ns};
+            (void)::ppoll(&waiting, 1, &soon, nullptr);
+            signalfd_siginfo all[8];
+            while (::read(signals_.get(), all, sizeof all) > 0) {}
+        }
+    }
+    void kill_all() {
+        if (alone_) {
+            (void)::kill(-1, SIGKILL); // all of our namespace but us
+            return;
+        }
+        for (auto const& each : children_)
+            if (!each.ended) ::kill(-each.pid, SIGKILL), ::kill(each.pid, SIGKILL);
+        kill_children();
+    }
+
+    /// Takes in every child that has ended. Sets `none_left_` when there is none at all.
+    void reap() {
+        for (;;) {
+            siginfo_t info{};
+            if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0) {
+                if (errno == EINTR) continue;
+                none_left_ = true;
+                return;
+            }
+            none_left_ = false;
+            if (info.si_pid == 0) return;
+            auto const seen = monotonic_ns();
+            auto const at = std::find_if(children_.begin(), children_.end(), [&](child const& each) { return each.pid == info.si_pid && !each.ended; });
+            raw_usage used;
+            if (at != children_.end()) read_io(at->io.get(), used); // while it is a zombie: reaping it loses them
+            rusage spent{};
+            int status = 0;
+            if (::wait4(info.si_pid, &status, 0, &spent) < 0) continue;
+            used.user_us = micros(spent.ru_utime), used.system_us = micros(spent.ru_stime);
+            used.peak_rss_bytes = std::int64_t{spent.ru_maxrss} * 1024;
+            used.read_bytes = std::int64_t{spent.ru_inblock} * 512, used.written_bytes = std::int64_t{spent.ru_oublock} * 512;
+            used.processes = 1;
+            tree_.last_end_ns = seen;
+            if (at == children_.end()) {
+                add(tree_.orphans, used);
+                if (ending_ && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ++tree_.left_running;
+                if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ) tree_.orphan_broke_file_limit = 1;
+                continue;
+            }
+            at->ended = true;
+            at->io.reset();
+            auto& report = room_->order().reports[at - children_.begin()];
+            report.status = status;
+            report.used = used;
+            report.end_ns = seen;
+            report.ended = 1;
+            --alive_;
+        }
+    }
+
+    static void add(raw_usage& sum, raw_usage const& more) noexcept {
+        sum.user_us += more.user_us, sum.system_us += more.system_us;
+        sum.peak_rss_bytes = std::max(sum.peak_rss_bytes, more.peak_rss_bytes);
+        sum.read_bytes += more.read_bytes, sum.written_bytes += more.written_bytes;
+        sum.processes += more.processes;
+    }
+    static std::int64_t micros(timeval t) noexcept { return std::int64_t{t.tv_sec} * 1'000'000 + t.tv_usec; }
+    static std::int64_t own_cpu_ns() noexcept {
+        timespec t{};
+        ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+        return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+    }
+
+    /// Opened while the program lives, for the file of a zombie belongs to root; what it counts stays readable until the
+    /// zombie is reaped.
+    static unique_fd open_io(pid_t pid) noexcept {
+        char path[32] = "/proc/";
+        auto* const end = std::to_chars(path + 6, path + 20, pid).ptr;
+        std::copy_n("/io", 4, end);
+        return unique_fd{::open(path, O_RDONLY | O_CLOEXEC)};
+    }
+    static void read_io(int file, raw_usage& into) noexcept {
+        if (file < 0) return;
+        char text[512];
+        auto const n = ::pread(file, text, sizeof text, 0);
+        if (n <= 0) return;
+        std::string_view const all{text, static_cast<std::size_t>(n)};
+        auto const field = [&](std::string_view name, std::int64_t& to) {
+            auto const at = all.find(name);
+            if (at == std::string_view::npos) return;
+            (void)std::from_chars(all.data() + at + name.size(), all.data() + all.size(), to);
+        };
+        field("rchar: ", into.read_chars);
+        field("wchar: ", into.written_chars);
+        field("cancelled_write_bytes: ", into.cancelled_bytes);
+    }
+
+    static constexpr long sweep_ns = 2'000'000;
+
+    unique_fd socket_;
+    order_room* room_;
+    bool alone_;
+    spawner spawns_;
+    unique_fd signals_;
+    unique_fd passed_[detail::most_passed];
+    std::vector<child> children_;
+    tree_report tree_;
+    std::size_t alive_ = 0;
+    bool stopped_ = false, none_left_ = false, ending_ = false, gone_ = false;
+};
+
+} // namespace sb::isolate

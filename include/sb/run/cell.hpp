@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Where the runs of a slot happen: made ready before each, looked at after it. This one has no walls: private folders,
+// and a reaper that shares the host's processes.
+#pragma once
+#include <sb/core/result.hpp>
+#include <sb/core/text.hpp>
+#include <sb/isolate/watch.hpp>
+#include <sb/isolate/workspace.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <sys/wait.h>
+#include <utility>
+
+namespace sb::run {
+
+class cell {
+public:
+    virtual ~cell() = default;
+    /// Before a run: a clean place, a reaper that lives, limits in force. Adds to the job what only the cell knows.
+    virtual result<void> make_ready(isolate::job& job) = 0;
+    /// The place as the run before left it, for checks.
+    virtual result<void> look(isolate::job& job) = 0;
+    virtual isolate::reaper_link const& reaper() const = 0;
+    /// After a run: figures that only the cell can take.
+    virtual void finish(isolate::outcome& got) = 0;
+    /// Moves what the last run left into the folder `kept`, which it makes.
+    virtual result<void> keep(std::string const& kept) = 0;
+    /// Removes all it made.
+    virtual void close() = 0;
+};
+
+/// Makes the cell of the slot with this number, in the slot's process.
+using cell_maker = std::function<result<std::unique_ptr<cell>>(isolate::session_folder&, std::size_t, isolate::order_room&)>;
+
+class plain_cell final : public cell {
+public:
+    static result<std::unique_ptr<cell>> make(isolate::session_folder& session, std::size_t number, isolate::order_room& room) {
+        SB_TRY(auto folders, isolate::workspace::make(session, cat("slot", number)));
+        SB_CHECK(isolate::adopt_orphans()); // should the reaper die before its time
+        return std::unique_ptr<cell>{new plain_cell{std::move(folders), room}};
+    }
+    result<void> make_ready(isolate::job& job) override {
+        SB_CHECK(folders_.clean());
+        return look(job);
+    }
+    result<void> look(isolate::job& job) override {
+        job.environment.push_back("HOME=" + folders_.home());
+        job.environment.push_back("TMPDIR=" + folders_.tmp());
+        if (reaper_.socket) return {};
+        SB_TRY(reaper_, isolate::reaper_link::fork_here(*room_));
+        return {};
+    }
+    isolate::reaper_link const& reaper() const override { return reaper_; }
+    void finish(isolate::outcome& got) override {
+        if (got.reaper_lost) end_reaper();
+    }
+    result<void> keep(std::string const& kept) override { return folders_.move_to(kept); }
+    void close() override {
+        end_reaper();
+        auto const dir = isolate::detail::open_folder(AT_FDCWD, folders_.path().c_str());
+        if (dir && !isolate::empty_folder(dir.get(), folders_.path()).has_error()) ::rmdir(folders_.path().c_str());
+    }
+
+private:
+    plain_cell(isolate::workspace folders, isolate::order_room& room) : folders_{std::move(folders)}, room_{&room} {}
+
+    /// It kills all that is left of its runs before it ends; what a dead one left has come to us.
+    void end_reaper() {
+        if (!reaper_.socket) return;
+        reaper_.socket.reset();
+        while (::waitpid(reaper_.pid, nullptr, 0) < 0 && errno == EINTR) {}
+        for (;;) {
+            isolate::kill_children();
+            if (::waitpid(-1, nullptr, 0) < 0 && errno != EINTR) break;
+        }
+        reaper_ = {};
+    }
+
+    isolate::workspace folders_;
+    isolate::order_room* room_;
+    isolate::reaper_link reaper_;
+};
+
+} // namespace sb::run

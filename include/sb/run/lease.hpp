@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// What a session has out on the host, kept in a file that outlives it, so that nothing stays when it is killed.
+//
+// How it works: the file is written whole under another name, locked (flock), and only then given its own, so a lease is
+// never seen in part and never seen unlocked while its owner lives. Forked slots share the open description and with it
+// the lock: it is free exactly when all of them are dead. A later session takes the lock, clears away, removes the file.
+// A crash before the name is given leaves a file ".ID.new" and nothing else, since the rest is made after the lease.
+#pragma once
+#include <sb/core/clock.hpp>
+#include <sb/core/fd.hpp>
+#include <sb/core/result.hpp>
+#include <sb/core/text.hpp>
+#include <sb/isolate/cgroup_remove.hpp>
+#include <sb/isolate/remove_tree.hpp>
+#include <sb/isolate/workspace.hpp>
+#include <sb/json/parse.hpp>
+#include <sb/json/record.hpp>
+#include <sb/record/lease.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace sb::run {
+
+namespace detail {
+
+inline std::string this_boot() {
+    auto const text = read_file("/proc/sys/kernel/random/boot_id");
+    return text.has_error() ? std::string{} : std::string{trim(*text)};
+}
+
+/// Makes a folder and those above it; 0700 for what is new.
+inline result<void> make_folders(std::string const& path) {
+    for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+        auto const part = path.substr(0, end);
+        if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST) return last_error("make folder", part);
+        if (end == std::string::npos) return {};
+    }
+}
+
+inline bool same_file(int fd, int folder, char const* name) noexcept {
+    struct stat a {}, b {};
+    return ::fstat(fd, &a) == 0 && ::fstatat(folder, name, &b, AT_SYMLINK_NOFOLLOW) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+} // namespace detail
+
+/// A lease for this process: `temp_folder` and `cgroups` are still to be filled in.
+inline lease_record new_lease(std::string id) {
+    lease_record made;
+    made.id = std::move(id);
+    made.pid = ::getpid();
+    made.started = utc_stamp(wall_ns());
+    made.boot_id = detail::this_boot();
+    return made;
+}
+
+/// The lease of a session. Whoever took it gives it back; a forked slot lets it be.
+class held_lease {
+public:
+    /// Before anything of what `terms` names is made.
+    static result<held_lease> take(std::string const& data_dir, lease_record const& terms) {
+        if (!isolate::is_session_id(terms.id)) return caller_error(cat("a lease cannot be named \"", terms.id, "\""));
+        held_lease made;
+        auto const path = data_dir + "/leases";
+        SB_CHECK(detail::make_folders(path));
+        made.folder_ = isolate::detail::open_folder(AT_FDCWD, path.c_str());
+        if (!made.folder_) return last_error("open", path);
+        made.path_ = cat(path, "/", terms.id);
+        made.name_ = terms.id;
+        SB_CHECK(made.write(terms));
+        return made;
+    }
+    held_lease(held_lease&& from) noexcept
+        : folder_{std::move(from.folder_)}, file_{std::move(from.file_)}, path_{std::move(from.path_)}, name_{std::move(from.name_)},
+          owner_{std::exchange(from.owner_, -1)} {}
+    held_lease& operator=(held_lease&& from) noexcept {
+        std::swap(folder_, from.folder_), std::swap(file_, from.file_), std::swap(path_, from.path_), std::swap(name_, from.name_);
+        std::swap(owner_, from.owner_);
+        return *this;
+    }
+    ~held_lease() {
+        if (owner_ == ::getpid()) (void)give_back();
+    }
+
+    /// Other terms under the same name, in one step: before more is made than the lease says.
+    result<void> change(lease_record const& terms) { return terms.id == name_ ? write(terms) : result<void>{caller_error("a lease keeps its name")}; }
+    /// When all that it names is gone.
+    result<void> give_back() {
+        owner_ = -1;
+        if (::unlinkat(folder_.get(), name_.c_str(), 0) != 0 && errno != ENOENT) return last_error("remove", path_);
+        file_.reset();
+        return {};
+    }
+    std::string const& path() const noexcept { return path_; }
+    /// Holds the lock; a process that is not to hold it closes this.
+    int fd() const noexcept { return file_.get(); }
+
+private:
+    held_lease() = default;
+    result<void> write(lease_record const& terms) {
+        auto const line = json::line(terms);
+        auto const unnamed = cat(".", name_, ".new");
+        for (int attempt = 0; attempt < 16; ++attempt) {
+            unique_fd made{::openat(folder_.get(), unnamed.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
+            if (!made) return last_error("make", cat(path_, " (", unnamed, ")"));
+            // a sweep may have come in between, and taken it for a dead one
+            if (retry([&] { return ::flock(made.get(), LOCK_EX); }) != 0) return last_error("lock", path_);
+            if (!detail::same_file(made.get(), folder_.get(), unnamed.c_str())) continue;
+            auto const n = retry([&] { return ::write(made.get(), line.data(), line.size()); });
+            if (n != static_cast<ssize_t>(line.size())) {
+                auto const error = n < 0 ? last_error("write", path_) : system_error(cat("write ", path_, ": no space left"));
+                ::unlinkat(folder_.get(), unnamed.c_str(), 0);
+                return error;
+            }
+            if (::renameat(folder_.get(), unnamed.c_str(), folder_.get(), name_.c_str()) != 0) return last_error("rename to", path_);
+            file_ = std::move(made); // the lock on the file before goes with its last holder
+            owner_ = ::getpid();
+            return {};
+        }
+        return system_error(cat("make ", path_, ": taken away again and again"));
+    }
+
+    unique_fd folder_, file_;
+    std::string path_, name_;
+    pid_t owner_ = -1;
+};
+
+namespace detail {
+
+/// The lease in an open file; the error says what it is instead.
+inline result<lease_record> read_lease(int file, std::string_view name) {
+    std::string text(std::size_t{64} << 10, '\0');
+    auto const n = retry([&] { return ::pread(file, text.data(), text.size(), 0); });
+    if (n < 0) return last_error("read");
+    text.resize(static_cast<std::size_t>(n));
+    value v;
+    if (auto const wrong = json::parse(trim(text), v)) return input_error(cat("byte ", wrong->at + 1, ": ", wrong->what));
+    auto const* const o = v.if_object();
+    auto const* const kind = o ? o->find("kind") : nullptr;
+    if (!kind || kind->string_or({}) != lease_record::kind) return input_error("not a lease");
+    lease_record terms;
+    SB_CHECK(json::read_record(v, terms));
+    if (terms.id != name) return input_error("a lease of another name");
+    return terms;
+}
+
+/// Clears away what a dead session left; what would not go is named in `stuck`.
+inline bool clear_away(lease_record const& terms, std::vector<std::string>& stuck) {
+    auto const before = stuck.size();
+    for (auto const& base : terms.cgroups)
+        if (auto const gone = isolate::remove_groups(base, terms.id); gone.has_error()) stuck.push_back(gone.error().what);
+    if (stuck.size() == before && !terms.switched_on.empty() && !terms.cgroups.empty()) isolate::switch_off(terms.cgroups.back(), terms.switched_on);
+    if (auto const slash = terms.temp_folder.rfind('/'); slash != std::string::npos) {
+        // it looks at every folder there in the same way: label, owner, lock
+        isolate::sweep_dead_folders(slash ? terms.temp_folder.substr(0, slash) : std::string{"/"}, stuck);
+    }
+    return stuck.size() == before;
+}
+
+} // namespace detail
+
+/// Clears away what dead sessions of this user left, by their leases in `data_dir`; the number of leases that are done
+/// with. What stays is named in `stuck`, one line each: what could not be removed, and files that are no lease of ours.
+inline int sweep_leases(std::string const& data_dir, std::vector<std::string>& stuck) {
+    auto const path = data_dir + "/leases";
+    auto const folder = isolate::detail::open_folder(AT_FDCWD, path.c_str());
+    if (!folder) return 0;
+    auto const boot = detail::this_boot();
+    int swept = 0;
+    for (auto const& name : isolate::detail::names_in(folder.get())) {
+        auto const leave = [&](std::string_view why) { stuck.push_back(cat(path, "/", name, ": ", why, ", left alone")); };
+        std::string_view id = name;
+        bool const unnamed = id.starts_with('.') && id.ends_with(".new");
+        if (unnamed) id = id.substr(1, id.size() - 5);
+        if (!isolate::is_session_id(id)) {
+            leave("not a lease");
+            continue;
+        }
+        unique_fd const file{::openat(folder.get(), name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+        if (!file && errno == ENOENT) continue; // given back meanwhile
+        struct stat facts {};
+        if (!file || ::fstat(file.get(), &facts) != 0) leave(std::strerror(errno));
+        else if (!S_ISREG(facts.st_mode)) leave("not a file");
+        else if (facts.st_uid != ::geteuid()) leave("of another user");
+        else if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue; // its session lives
+        else if (!detail::same_file(file.get(), folder.get(), name.c_str())) continue; // it was changed, or swept by another
+        else if (unnamed) ::unlinkat(folder.get(), name.c_str(), 0);
+        else if (auto const terms = detail::read_lease(file.get(), id); terms.has_error()) leave(terms.error().what);
+        else {
+            // groups do not outlive a boot, and folders of that time are found by their own label
+            if (terms->boot_id == boot && !detail::clear_away(*terms, stuck)) continue;
+            if (::unlinkat(folder.get(), name.c_str(), 0) == 0) ++swept;
+            else leave(std::strerror(errno));
+        }
+    }
+    return swept;
+}
+
+} // namespace sb::run
