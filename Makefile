@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := quick
 .NOTPARALLEL:
-.PHONY: quick demo test build check check-bare asan tsan clang tidy fuzz bench install accept clean help
+.PHONY: quick demo test build check check-bare vm-shell asan tsan clang tidy fuzz bench install accept clean help
 
 # For a build folder that is yet to be made; one that is there keeps its generator.
 export CMAKE_GENERATOR ?= $(if $(shell command -v ninja),Ninja,Unix Makefiles)
@@ -52,6 +52,10 @@ check: ## everything that CI runs; what this machine lacks is skipped aloud
 check-bare: ## prove `make demo` and `make test` on a bare Debian in a folder (root)
 	@scripts/dependencies build check
 	@tests/bare/run.sh
+
+vm-shell: with-tests ## a prompt in a virtual machine with Debian's kernel, on the built tree
+	@scripts/dependencies vm
+	@tests/vm/run.sh --build $(BUILD) --shell
 
 asan: ## tests under the address and undefined-behaviour sanitizers
 	@scripts/dependencies build test

@@ -11,7 +11,7 @@ from conan.tools.layout import basic_layout
 required_conan_version = ">=2.1"
 
 # What a layer needs from outside. cmake/SbLayers.cmake says the same; tests/conan/run.sh holds them together.
-OUTSIDE = {"core": ["boost::headers"], "yaml": ["yaml-cpp::yaml-cpp"]}
+OUTSIDE = {"core": ["boost::headers"], "isolate": ["libseccomp::libseccomp"], "yaml": ["yaml-cpp::yaml-cpp"]}
 SYSTEM_LIBS = {"track": ["pthread"]}
 
 
@@ -37,6 +37,7 @@ class SandbenchConan(ConanFile):
 
     def requirements(self):
         self.requires("boost/[>=1.81.0 <2]", transitive_headers=True, options={"header_only": True})
+        self.requires("libseccomp/[>=2.5.0 <3]", transitive_headers=True, transitive_libs=True)
         if self.options.with_yaml:
             self.requires("yaml-cpp/[>=0.7.0 <1]", transitive_headers=True, transitive_libs=True)
 

@@ -52,6 +52,8 @@ endfunction()
 set(sb_find_Boost::headers "find_dependency(Boost 1.81 CONFIG)")
 set(sb_find_Threads::Threads "find_dependency(Threads)")
 set(sb_libs_Threads::Threads "-pthread")
+set(sb_find_libseccomp::libseccomp "find_dependency(libseccomp MODULE)")
+set(sb_requires_libseccomp::libseccomp "libseccomp")
 set(sb_find_yaml-cpp "find_dependency(yaml-cpp)")
 set(sb_requires_yaml-cpp "yaml-cpp")
 
@@ -95,6 +97,7 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/sandbench-config.cmak
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/sandbench-config-version.cmake"
   COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
 install(FILES "${PROJECT_BINARY_DIR}/sandbench-config.cmake" "${PROJECT_BINARY_DIR}/sandbench-config-version.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/Findlibseccomp.cmake"
   DESTINATION "${sb_cmake_dir}")
 if(EXISTS "${PROJECT_SOURCE_DIR}/docs/schema")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/schema/" DESTINATION "${CMAKE_INSTALL_DATADIR}/sb/schemas" FILES_MATCHING PATTERN "*.json")

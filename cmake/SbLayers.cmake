@@ -2,6 +2,12 @@
 # One interface target a layer, joined as docs/layers.txt says.
 find_package(Boost 1.81 REQUIRED CONFIG)
 find_package(Threads REQUIRED)
+if(PROJECT_IS_TOP_LEVEL)
+  set(libseccomp_USE_STATIC ${SB_STATIC})
+  find_package(libseccomp REQUIRED MODULE)
+else() # whoever takes other layers than isolate and run need not have it
+  find_package(libseccomp QUIET MODULE)
+endif()
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/layers.txt")
 file(STRINGS "${PROJECT_SOURCE_DIR}/docs/layers.txt" sb_edges REGEX "^[a-z]+ -> [a-z]+")
@@ -21,6 +27,9 @@ foreach(edge IN LISTS sb_edges)
 endforeach()
 target_link_libraries(sb_core INTERFACE Boost::headers)
 target_link_libraries(sb_track INTERFACE Threads::Threads)
+if(libseccomp_FOUND)
+  target_link_libraries(sb_isolate INTERFACE libseccomp::libseccomp)
+endif()
 # our tools choose the archive of yaml-cpp themselves; everyone else links what their yaml-cpp package offers
 target_link_libraries(sb_yaml INTERFACE $<INSTALL_INTERFACE:yaml-cpp>)
 if(NOT PROJECT_IS_TOP_LEVEL)

@@ -11,6 +11,7 @@
 #include <sb/run/resume.hpp>
 #include <sb/run/session.hpp>
 #include <sb/run/summary.hpp>
+#include <sb/run/walls.hpp>
 #include <sb/stress/source.hpp>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ struct choices {
     std::optional<sb::seconds> timeout, budget;
     sb::seconds check_timeout{30};
     std::string order = "interleaved", input = "null", check, resume, module, format = "auto";
+    std::string isolate = "full";
+    sb::run::wall_choices walls;
+    bool allow_degraded = false, require_limits = false;
     bool wait_tree = false, keep = false, dry_run = false;
 };
 
@@ -52,6 +56,15 @@ void declare(sb::cli::tool& tool, choices& c) {
     tool.option("--count", "N", "how many to make", c.count).alias("--preset-count");
     tool.option("--set", "KEY=VALUE", "a key that wins over every preset, and is recorded in it; a variable of the key's name does so for presets that do not come by standard input", c.set);
     tool.option("--resume", "FILE", "make only the runs that this file of records lacks", c.resume);
+    tool.option("--isolate", "HOW", "full: namespaces, a root of its own, a system-call filter; basic: limits and private folders; none: measure only", c.isolate)
+        .choices({"full", "basic", "none"});
+    tool.flag("--allow-degraded", "fall back to basic where full isolation cannot be had, and record it", c.allow_degraded);
+    tool.flag("--require-limits", "run nothing under a preset of which a limit cannot be enforced here", c.require_limits);
+    tool.option("--work", "DIR", "workspace: shown at its own path, what is written goes to a copy; default: the current folder", c.walls.work);
+    tool.option("--bind", "SRC[:DST][:ro|rw]", "a folder or file to be shown too, read-only unless rw", c.walls.bindings);
+    tool.flag("--bind-path", "show the folders of PATH too, read-only", c.walls.bind_path);
+    tool.option("--root", "DIR", "take the system folders (/usr, /bin, /lib, what is shown of /etc) from there", c.walls.system);
+    tool.flag("--fresh", "a new sandbox for each run instead of one that is proven clean", c.walls.fresh);
     tool.flag("--wait-tree", "wait for what the first process leaves behind instead of killing it", c.wait_tree);
     tool.flag("--keep", "keep HOME, TMPDIR and the streams of each run, and say where", c.keep);
     tool.flag("--dry-run", "print what would be run, and run nothing", c.dry_run);
@@ -70,7 +83,51 @@ sb::result<void> check_choices(choices const& c) {
     return sb::run::check_input_file(c.input);
 }
 
-sb::result<sb::run::session_options> session_of(choices const& c, sb::cli::io const& io, sb::run::backend const& backend) {
+/// Where runs happen: the way to run them, and the slots in which they do.
+struct place {
+    sb::run::backend with;
+    std::unique_ptr<sb::run::walls> walls; ///< null: none
+    std::optional<sb::run::slot_pool> pool; ///< none for a dry run
+};
+
+/// The slots come first, while this process is small: what it holds now is the least peak memory a plain run can show.
+sb::result<place> find_place(sb::cli::io& io, choices const& c) {
+    place here;
+    std::vector<std::string> stuck;
+    if (!c.dry_run) {
+        sb::isolate::sweep_dead_folders(sb::isolate::temporary_folder(), stuck);
+        sb::run::sweep_leases(io.data_dir, stuck);
+        for (auto const& each : stuck) io.log.warn(sb::cat("left by a dead sb-exec and not removable: ", each));
+    }
+    auto const behind_walls = [&]() -> sb::result<void> {
+        auto asked = c.walls;
+        asked.jobs = static_cast<int>(c.jobs);
+        SB_TRY(here.walls, sb::run::walls::make(asked, io.data_dir, sb::run::passed_on(environ).at("PATH")));
+        here.with = here.walls->backend_of();
+        if (c.dry_run) return {};
+        SB_TRY(auto made, sb::run::slot_pool::make(asked.jobs, here.walls->cells()));
+        here.pool.emplace(std::move(made));
+        return here.pool->prepare(sb::run::default_level);
+    };
+    if (c.isolate == "full") {
+        auto const done = behind_walls();
+        if (!done.has_error()) return here;
+        if (done.error().on == sb::blame::caller) return done.error();
+        here.pool.reset();
+        here.walls.reset();
+        if (!c.allow_degraded)
+            return sb::system_error(sb::cat("full isolation cannot be had here: ", done.error().what,
+                                            "; sb-doctor says what mends it, --allow-degraded or --isolate basic do without"));
+        io.log.warn(sb::cat("full isolation cannot be had here: ", done.error().what));
+    }
+    here.with = c.isolate == "none" ? sb::run::bare_backend() : sb::run::plain_backend();
+    if (c.dry_run) return here;
+    SB_TRY(auto made, sb::run::slot_pool::make(static_cast<int>(c.jobs)));
+    here.pool.emplace(std::move(made));
+    return here;
+}
+
+sb::result<sb::run::session_options> session_of(choices const& c, sb::cli::io const& io, place const& here) {
     sb::run::session_options o;
     o.command = c.command;
     o.repeat = static_cast<int>(c.repeat), o.warmup = static_cast<int>(c.warmup);
@@ -84,7 +141,8 @@ sb::result<sb::run::session_options> session_of(choices const& c, sb::cli::io co
     for (auto const& each : c.env) SB_CHECK(sb::run::add_variable(o.given, each));
     o.context.workload = sb::run::shell_text(c.command);
     if (!c.module.empty()) o.context.module = c.module;
-    o.context.with = &backend;
+    o.context.with = &here.with;
+    if (here.walls) o.folder = here.walls->folder(), o.hidden = here.walls->hidden();
     o.context.host = sb::run::this_host();
     if (c.budget) o.context.budget_s = c.budget->count;
     SB_CHECK(sb::run::read_worth(io.settings, o.context.weights, o.context.prices));
@@ -178,24 +236,15 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
         SB_TRY(auto made, sb::run::output_metric::parse(each));
         metrics.push_back(std::move(made));
     }
-    auto const backend = sb::run::plain_backend();
-    SB_TRY(auto options, session_of(c, io, backend));
+    SB_TRY(auto place, find_place(io, c));
+    SB_TRY(auto options, session_of(c, io, place));
     bool const table = c.format == "table" || (c.format == "auto" && io.out_terminal);
-
-    // the slots come first, while this process is small: what it holds now is the least peak memory a run can show
-    std::optional<sb::run::slot_pool> pool;
-    if (!c.dry_run) {
-        std::vector<std::string> stuck;
-        sb::isolate::sweep_dead_folders(sb::isolate::temporary_folder(), stuck);
-        for (auto const& each : stuck) io.log.warn(sb::cat("left by a dead sb-exec and not removable: ", each));
-        SB_TRY(auto made, sb::run::slot_pool::make(static_cast<int>(c.jobs)));
-        pool.emplace(std::move(made));
-    }
     SB_TRY(auto const given, take_presets(io, c));
     if (given.presets.empty()) return {}; // each of them was wrong, and that has been said
     options.context.preset_source = sb::stress::name_of(given.from);
     sb::run::session session{std::move(options), given.presets, metrics};
     SB_CHECK(session.look_up_command());
+    if (c.require_limits) SB_CHECK(session.require_limits());
 
     sb::run::finished_runs done;
     if (!c.resume.empty()) {
@@ -230,10 +279,10 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
         return io.out.usable();
     };
     auto const begun = [&](std::size_t runs) {
-        if (runs > 0) io.log.warn(backend.open);
+        if (runs > 0 && !place.with.open.empty()) io.log.warn(place.with.open);
         bar.total(runs);
     };
-    SB_TRY(auto const all, session.run(*pool, done.ids, recorded, begun));
+    SB_TRY(auto const all, session.run(*place.pool, done.ids, recorded, begun));
     bar.erase();
     if (table) io.out << as_table(summary).text(io.out_color);
     if (all.bad_reports > 0) io.log.warn(sb::cat("report channel: ", all.bad_reports, all.bad_reports == 1 ? " line is" : " lines are", " no JSON object"));

@@ -32,11 +32,13 @@ index() { printf 'versions:\n  "%s":\n    folder: all\n' "$2" >"$work/index/reci
 boost=$(printf '#include <boost/version.hpp>\nBOOST_VERSION\n' | "${CXX:-c++}" -E -P -x c++ - | tail -n 1)
 boost=$((boost / 100000)).$((boost / 100 % 1000)).$((boost % 100))
 yaml_cpp=$(pkg-config --modversion yaml-cpp)
+seccomp=$(pkg-config --modversion libseccomp)
 index boost "$boost"
 index yaml-cpp "$yaml_cpp"
+index libseccomp "$seccomp"
 quietly "$conan" remote add system "$work/index" --type local-recipes-index
 
-echo "-- conan create, with the system's boost/$boost and yaml-cpp/$yaml_cpp"
+echo "-- conan create, with the system's boost/$boost, libseccomp/$seccomp and yaml-cpp/$yaml_cpp"
 (cd "$source" && quietly "$conan" create . --build=missing -s compiler.cppstd=20 \
     -c tools.cmake.cmake_layout:test_folder="$work/test")
 grep -qF '{"kind":"upload"' "$work/log" || { cat "$work/log" >&2; fail 'test_package did not run its example'; }

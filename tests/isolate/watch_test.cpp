@@ -80,7 +80,7 @@ TEST_CASE("what the system will not start is an outcome with its reason, and not
 
 TEST_CASE("two hundred processes end with the wall limit") {
     auto job = victim({"fork_bomb", "200"});
-    job.held.wall_ns = 500'000'000;
+    job.held.wall_ns = 3000'000'000;
     auto const got = run(job);
     CHECK(got.killed_by == killer::wall);
     CHECK(got.out.head == "200\n"); // the bomb went off before it was defused

@@ -8,7 +8,7 @@ export PATH=${1:?the folder of the tools}:$PATH LC_ALL=C.UTF-8
 unset "${!SANDBOX_@}"
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
-export HOME=$work
+HOME=$(mktemp -d) && export HOME && trap 'rm -rf "$work" "$HOME"' EXIT # beside the workspace: a home is never shown
 printf '#!/bin/sh\necho "{}"\n' >my-program && chmod +x my-program # what the examples call the user's own
 awk -v out="$work/example" '
     /^# / { inside = ($0 == "# Examples"); open = 0 }

@@ -3,6 +3,7 @@
 #include <sb/core/fd.hpp>
 #include <sb/json/record.hpp>
 #include <sb/record/event.hpp>
+#include <sb/record/lease.hpp>
 #include <sb/record/partial.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/record/rank.hpp>
@@ -51,7 +52,7 @@ bool hold(std::string const& folder, bool write) {
 int main(int argc, char** argv) {
     std::string const folder = argc > 1 ? argv[1] : "docs/schema";
     bool const write = argc > 2;
-    bool const all[] = {hold<sb::event_record>(folder, write), hold<sb::partial_record>(folder, write), hold<sb::preset_record>(folder, write),
+    bool const all[] = {hold<sb::event_record>(folder, write), hold<sb::lease_record>(folder, write), hold<sb::partial_record>(folder, write), hold<sb::preset_record>(folder, write),
                         hold<sb::rank_record>(folder, write), hold<sb::run_record>(folder, write)};
     for (bool const good : all)
         if (!good) return 1;

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: MIT
 // Small programs that try to break limits, one a name: victim NAME [ARGUMENT]. Every attempt is bounded, so that a
 // limit that fails does no harm to the machine it fails on.
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
+#include <initializer_list>
+#include <pthread.h>
 #include <string>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 extern char** environ;
 
@@ -79,6 +85,12 @@ int flood(long bytes) {
     return 0;
 }
 
+/// The same to standard error.
+int flood_err(long bytes) {
+    ::dup2(2, 1);
+    return flood(bytes);
+}
+
 int stop_itself() {
     ::raise(SIGSTOP);
     return 0;
@@ -141,6 +153,145 @@ int memory(long most) {
     }
     std::printf("%ld\n", got);
     return got < most ? 1 : 0;
+}
+
+/// Pages of a file in memory, written MiB by MiB; who holds them is told by no process's size.
+int fill(int fd, long most) {
+    static char block[1 << 20];
+    std::memset(block, 'x', sizeof block);
+    for (long i = 0; i < most; ++i)
+        for (std::size_t at = 0; at < sizeof block;) {
+            auto const n = ::write(fd, block + at, sizeof block - at);
+            if (n <= 0) return std::printf("%ld %s\n", i, std::strerror(errno)), 1;
+            at += static_cast<std::size_t>(n);
+        }
+    std::printf("%ld\n", most);
+    return 0;
+}
+
+int nameless_in(char const* folder) {
+    auto path = std::string{folder} + "/victim-XXXXXX";
+    int const fd = ::mkstemp(path.data());
+    if (fd >= 0) ::unlink(path.c_str());
+    return fd;
+}
+
+/// A tree of which no process is large: `most` MiB in eight.
+int memory_tree(long most) {
+    int ready[2], hold[2];
+    if (::pipe(ready) != 0 || ::pipe(hold) != 0) return 1;
+    for (int i = 0; i < 8; ++i) {
+        if (::fork() != 0) continue;
+        ::close(ready[0]), ::close(hold[1]);
+        char go = 1;
+        for (long got = 0; got < most / 8; ++got) {
+            auto* const block = static_cast<char*>(std::malloc(1 << 20));
+            if (!block) ::_exit(1);
+            std::memset(block, 1, 1 << 20);
+            asm volatile("" : : "r"(block) : "memory");
+        }
+        if (::write(ready[1], &go, 1) == 1 && ::read(hold[0], &go, 1) < 0) ::_exit(1);
+        ::_exit(0);
+    }
+    ::close(ready[1]), ::close(hold[0]);
+    int held = 0;
+    for (char one = 0; held < 8 && ::read(ready[0], &one, 1) == 1;) ++held;
+    std::printf("%d\n", held);
+    return held == 8 ? 0 : 1;
+}
+
+/// `n` processes at once, or as many as it may; they end with it.
+int processes(long n) {
+    int hold[2];
+    if (::pipe(hold) != 0) return 1;
+    long made = 0;
+    for (; made < n; ++made) {
+        auto const pid = ::fork();
+        if (pid < 0) break;
+        if (pid == 0) {
+            char end = 0;
+            ::close(hold[1]);
+            ::_exit(::read(hold[0], &end, 1) == 0 ? 0 : 1);
+        }
+    }
+    std::printf("%ld %s\n", made, made < n ? std::strerror(errno) : "");
+    ::close(hold[1]);
+    while (::wait(nullptr) > 0) {}
+    return made < n ? 1 : 0;
+}
+
+int threads(long n) {
+    static int hold[2];
+    if (::pipe(hold) != 0) return 1;
+    pthread_attr_t small;
+    ::pthread_attr_init(&small);
+    ::pthread_attr_setstacksize(&small, 64 << 10);
+    std::vector<pthread_t> made;
+    int refused = 0;
+    while (static_cast<long>(made.size()) < n) {
+        pthread_t one{};
+        refused = ::pthread_create(&one, &small, [](void*) -> void* {
+            char end = 0;
+            while (::read(hold[0], &end, 1) < 0) {}
+            return nullptr;
+        }, nullptr);
+        if (refused != 0) break;
+        made.push_back(one);
+    }
+    std::printf("%zu %s\n", made.size(), refused != 0 ? std::strerror(refused) : "");
+    ::close(hold[1]);
+    for (auto const each : made) ::pthread_join(each, nullptr);
+    return refused != 0 ? 1 : 0;
+}
+
+/// Files of no bytes, until no more can be made.
+int inodes(long n) {
+    if (::mkdir("many", 0700) != 0 || ::chdir("many") != 0) return 1;
+    long made = 0;
+    for (; made < n; ++made) {
+        int const fd = ::open(std::to_string(made).c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
+        if (fd < 0) break;
+        ::close(fd);
+    }
+    std::printf("%ld %s\n", made, made < n ? std::strerror(errno) : "");
+    for (long i = 0; i < made; ++i) ::unlink(std::to_string(i).c_str());
+    return made < n ? 1 : 0;
+}
+
+/// As much of all processors as four threads get in so many seconds; prints the share in hundredths of one processor.
+int share(long seconds) {
+    timespec begin{}, now{}, used{};
+    static std::atomic<bool> enough{false};
+    ::clock_gettime(CLOCK_MONOTONIC, &begin);
+    pthread_t helpers[3];
+    for (auto& each : helpers)
+        ::pthread_create(&each, nullptr, [](void*) -> void* {
+            while (!enough.load(std::memory_order_relaxed)) {}
+            return nullptr;
+        }, nullptr);
+    auto const since = [&](timespec const& from) {
+        ::clock_gettime(CLOCK_MONOTONIC, &now);
+        return static_cast<double>(now.tv_sec - from.tv_sec) + static_cast<double>(now.tv_nsec - from.tv_nsec) / 1e9;
+    };
+    while (since(begin) < static_cast<double>(seconds)) {}
+    enough = true;
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    auto const wall = since(begin);
+    for (auto const each : helpers) ::pthread_join(each, nullptr);
+    std::printf("%.0f\n", 100 * (static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9) / wall);
+    return 0;
+}
+
+/// Deaf to all, with a daemon that left it, both asleep for so many seconds.
+int daemon_and_stay(long seconds) {
+    ignore({SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU});
+    if (::fork() == 0) {
+        ::setsid();
+        if (::fork() == 0) ::sleep(static_cast<unsigned>(seconds));
+        ::_exit(0);
+    }
+    ::sleep(static_cast<unsigned>(seconds));
+    return 0;
 }
 
 int report(char const* line) {
@@ -214,6 +365,7 @@ int main(int argc, char** argv) {
     if (name == "daemon_and_leave") return daemon_and_leave(text);
     if (name == "hydra") return hydra(number);
     if (name == "flood") return flood(number);
+    if (name == "flood_err") return flood_err(number);
     if (name == "stop_itself") return stop_itself();
     if (name == "orphan_with_pipe") return orphan_with_pipe();
     if (name == "stubborn") return stubborn(number);
@@ -222,6 +374,16 @@ int main(int argc, char** argv) {
     if (name == "descriptors") return descriptors();
     if (name == "variables") return variables();
     if (name == "memory") return memory(number);
+    if (name == "memory_shm") return fill(nameless_in("/dev/shm"), number);
+    if (name == "memory_tmp") return fill(nameless_in("/tmp"), number);
+    if (name == "memory_memfd") return fill(::memfd_create("victim", MFD_CLOEXEC), number);
+    if (name == "memory_tree") return memory_tree(number);
+    if (name == "processes") return processes(number);
+    if (name == "threads") return threads(number);
+    if (name == "fill") return fill(nameless_in("."), number);
+    if (name == "inodes") return inodes(number);
+    if (name == "share") return share(number);
+    if (name == "daemon_and_stay") return daemon_and_stay(number);
     if (name == "report") return report(text);
     if (name == "litter") return litter(number);
     if (name == "look") return look();

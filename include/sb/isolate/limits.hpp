@@ -19,6 +19,14 @@ struct limits {
     std::int64_t memory_bytes = none; ///< address space of a process (RLIMIT_AS)
     std::int64_t cpu_seconds = none; ///< processor time of a process (RLIMIT_CPU)
     std::int64_t cpus = none; ///< processors that the tree may use
+    std::int64_t user_processes = none; ///< of the payload's user in its user namespace (RLIMIT_NPROC)
+
+    // what walls and control groups hold for the whole tree
+    std::int64_t tree_memory_bytes = none; ///< memory and swap together
+    std::int64_t tree_pids = none; ///< processes and threads at once
+    double tree_cores = none; ///< processor time a second, in processors; fractions count
+    std::int64_t scratch_bytes = none, scratch_inodes = none; ///< workspace, home, /tmp and /dev/shm together
+    int level = 0; ///< SECURITY_LEVEL; 0: no walls
 };
 
 /// The rlimits a child sets between fork and exec; made before the fork, so that the child only makes system calls.
@@ -33,6 +41,7 @@ public:
         add(RLIMIT_CORE, 0, 0);
         if (held.file_bytes >= 0) add(RLIMIT_FSIZE, held.file_bytes, held.file_bytes);
         if (held.open_files >= 0) add(RLIMIT_NOFILE, held.open_files, held.open_files);
+        if (held.user_processes >= 0) add(RLIMIT_NPROC, held.user_processes, held.user_processes);
         if (held.memory_bytes >= 0) add(RLIMIT_AS, held.memory_bytes, held.memory_bytes);
         // the soft limit says it with SIGXCPU; who ignores that is killed a second later
         if (held.cpu_seconds >= 0) add(RLIMIT_CPU, held.cpu_seconds, held.cpu_seconds + 1);

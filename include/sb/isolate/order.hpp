@@ -24,10 +24,10 @@
 namespace sb::isolate {
 
 /// The step between clone and exec that failed.
-enum class spawn_step : std::uint8_t { none, clone, prctl, setsid, signals, descriptors, folder, affinity, limits, exec };
+enum class spawn_step : std::uint8_t { none, clone, prctl, setsid, signals, descriptors, folder, affinity, landlock, limits, exec };
 
 inline char const* name_of(spawn_step step) noexcept {
-    static constexpr char const* names[] = {"", "clone", "prctl", "setsid", "sigaction", "dup2", "change folder", "sched_setaffinity", "setrlimit", "exec"};
+    static constexpr char const* names[] = {"", "clone", "prctl", "setsid", "sigaction", "dup2", "change folder", "sched_setaffinity", "landlock", "setrlimit", "exec"};
     auto const at = static_cast<std::size_t>(step);
     return at < std::size(names) ? names[at] : "?";
 }
@@ -72,6 +72,8 @@ struct run_order {
     int copies = 0;
     bool wait_tree = false;
     bool affine = false;
+    bool grouped = false; ///< a control group's folder comes with each start, behind the other descriptors
+    std::uint64_t clone_key = 0;
     cpu_set_t cpus{};
     rlimit_list rlimits;
     char const* path = nullptr;
@@ -123,6 +125,11 @@ public:
         all[i] = nullptr;
         return all;
     }
+    /// What was put in first, as text; for a reaper's last words.
+    std::string first_text() const {
+        auto const* const at = base_ + sizeof(run_order);
+        return {at, ::strnlen(at, 1024)};
+    }
     copy_report* put_reports(std::size_t count) noexcept {
         auto* const all = take(count * sizeof(copy_report), alignof(copy_report));
         if (!all) return nullptr;
@@ -144,7 +151,8 @@ private:
 };
 
 enum class word : std::uint8_t {
-    start, ///< a copy, with its descriptors: in, out, err, report channel
+    start, ///< a copy, with its descriptors: in, out, err, and if there are any report channel and control group
+    rules, ///< Landlock rules for all copies from now on; `copy` is their flags
     stop, ///< kill all there is of this run
     done ///< the reaper's: reports are whole, nothing is alive
 };
@@ -156,7 +164,7 @@ struct message {
 
 namespace detail {
 
-inline constexpr std::size_t most_passed = 5;
+inline constexpr std::size_t most_passed = 6;
 
 /// Never waits for room: a reaper takes its orders as they come, so a full socket is a broken one.
 inline bool send_word(int socket, message const& text, int const* fds = nullptr, std::size_t count = 0) noexcept {

@@ -17,6 +17,9 @@
 #include <optional>
 #include <poll.h>
 #include <string_view>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <vector>
@@ -43,6 +46,7 @@ public:
         message text;
         while (receive(text))
             if (text.what == word::start) run(text);
+            else if (text.what == word::rules) rules_ = std::move(passed_[0]), rules_flags_ = static_cast<unsigned>(text.copy);
         kill_all();
         clear();
     }
@@ -58,10 +62,9 @@ private:
 
     bool receive(message& text) {
         int fds[detail::most_passed];
-        std::size_t count = 0;
         for (auto& each : passed_) each.reset();
-        if (!detail::receive_word(socket_.get(), text, fds, count)) return false;
-        for (std::size_t i = 0; i < count; ++i) passed_[i] = unique_fd{fds[i]};
+        if (!detail::receive_word(socket_.get(), text, fds, count_)) return false;
+        for (std::size_t i = 0; i < count_; ++i) passed_[i] = unique_fd{fds[i]};
         return true;
     }
 
@@ -83,6 +86,7 @@ private:
         if (gone_) return; // nobody to tell
         order.tree = tree_;
         order.tree.cleared = 1;
+        if (alone_) order.tree.leftovers = ipc_objects();
         order.tree.own_cpu_ns = own_cpu_ns() - cpu_before;
         (void)detail::send_word(socket_.get(), {word::done, 0});
     }
@@ -91,7 +95,11 @@ private:
         auto& report = order.reports[index];
         launch plan;
         plan.path = order.path, plan.argv = order.argv, plan.shell_argv = order.shell_argv, plan.environment = order.environment;
-        plan.in = passed_[0].get(), plan.out = passed_[1].get(), plan.err = passed_[2].get(), plan.report = passed_[3].get();
+        auto const last = order.grouped ? std::size_t{1} : 0;
+        plan.in = passed_[0].get(), plan.out = passed_[1].get(), plan.err = passed_[2].get();
+        plan.report = count_ - last > 3 ? passed_[3].get() : -1;
+        if (order.grouped && count_ > 0) plan.group = passed_[count_ - 1].get(), plan.key = order.clone_key;
+        plan.rules = rules_.get(), plan.rules_flags = rules_flags_;
         plan.rlimits = &order.rlimits;
         plan.cpus = order.affine ? &order.cpus : nullptr;
         plan.folder = order.folder;
@@ -202,6 +210,17 @@ private:
         sum.read_bytes += more.read_bytes, sum.written_bytes += more.written_bytes;
         sum.processes += more.processes;
     }
+    /// System V objects of our namespace; they outlive who made them. Where we may not ask, nobody may make any.
+    static std::int64_t ipc_objects() noexcept {
+        shm_info shared{};
+        seminfo semaphores{};
+        msginfo queues{};
+        std::int64_t count = 0;
+        if (::shmctl(0, SHM_INFO, reinterpret_cast<shmid_ds*>(&shared)) >= 0) count += shared.used_ids;
+        if (::semctl(0, 0, SEM_INFO, &semaphores) >= 0) count += semaphores.semusz;
+        if (::msgctl(0, MSG_INFO, reinterpret_cast<msqid_ds*>(&queues)) >= 0) count += queues.msgpool;
+        return count;
+    }
     static std::int64_t micros(timeval t) noexcept { return std::int64_t{t.tv_sec} * 1'000'000 + t.tv_usec; }
     static std::int64_t own_cpu_ns() noexcept {
         timespec t{};
@@ -241,6 +260,9 @@ private:
     spawner spawns_;
     unique_fd signals_;
     unique_fd passed_[detail::most_passed];
+    std::size_t count_ = 0;
+    unique_fd rules_;
+    unsigned rules_flags_ = 0;
     std::vector<child> children_;
     tree_report tree_;
     std::size_t alive_ = 0;

@@ -10,8 +10,10 @@
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/isolate/capture.hpp>
+#include <sb/isolate/cgroup_figures.hpp>
 #include <sb/isolate/reaper.hpp>
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <poll.h>
@@ -35,6 +37,8 @@ struct job {
     bool reports = false; ///< give it a report channel
     bool keep_output = false; ///< copy the first copy's output to the files given to `watcher`
     std::size_t first_cpu = 0;
+    int group = -1; ///< folder of the control group (v2) that it is born in
+    std::uint64_t clone_key = 0;
 };
 
 /// Why we ended a run; the first cause stays.
@@ -92,6 +96,11 @@ struct outcome {
     std::int64_t left_running = 0; ///< processes that were alive when the run ended, and were killed
     bool orphan_broke_file_limit = false;
     bool reaper_lost = false; ///< it died or had to be killed: the next run needs another
+    std::optional<group_figures> group; ///< of the control group that the run was in
+    std::optional<group_charges> charged; ///< to it when the run had ended
+    std::optional<std::int64_t> net_rx_bytes, net_tx_bytes; ///< of the sandbox's own network
+    bool scratch_full = false; ///< no byte or no file was left in what the run may write to
+    bool renewed = false; ///< the sandbox was made for this run
     std::int64_t reaper_cpu_ns = 0; ///< its own processor time during the run, for those who measure it from outside
     std::size_t shown = 0; ///< the copy whose streams these are: the first that did not end well, else the first
     captured out, err;
@@ -151,12 +160,13 @@ public:
     rlimit const& open_files() const noexcept { return open_files_; }
 
     /// Whatever the program does is an outcome, and so is a system that would not start it. `room` is the memory shared
-    /// with the reaper at the other end of `by`.
-    outcome run(job const& what, order_room& room, reaper_link const& by) {
+    /// with the reaper at the other end of `by`; `before_kill` is called once, before the run is ended by force.
+    outcome run(job const& what, order_room& room, reaper_link const& by, std::function<void()> const& before_kill = {}) {
         got_ = {};
         copies_.clear();
-        room_ = &room, by_ = &by;
+        room_ = &room, by_ = &by, before_kill_ = &before_kill;
         done_ = stopping_ = false;
+        reports_ = nullptr;
         patience_ns_ = -1;
         first_ns_ = monotonic_ns();
         if (auto const started = start(what); started.has_error()) {
@@ -193,6 +203,7 @@ private:
         auto& order = room_->order();
         order.copies = what.copies;
         order.wait_tree = what.wait_tree;
+        order.grouped = what.group >= 0, order.clone_key = what.clone_key;
         order.affine = what.held.cpus >= 0;
         if (order.affine) order.cpus = choose_cpus(what.held.cpus, what.first_cpu);
         order.rlimits = rlimit_list{what.held};
@@ -228,8 +239,11 @@ private:
                                {std::move(err.read), capture{what.held.output_bytes, keep ? keep_err_ : -1}},
                                std::move(report.read),
                                {}});
-            int const ends[] = {in.get(), out.write.get(), err.write.get(), report.write.get()};
-            if (!detail::send_word(by_->socket.get(), {word::start, i}, ends, what.reports ? 4 : 3)) {
+            int ends[detail::most_passed] = {in.get(), out.write.get(), err.write.get()};
+            std::size_t count = 3;
+            if (what.reports) ends[count++] = report.write.get();
+            if (what.group >= 0) ends[count++] = what.group;
+            if (!detail::send_word(by_->socket.get(), {word::start, i}, ends, count)) {
                 copies_.pop_back();
                 return last_error("send to the reaper");
             }
@@ -240,9 +254,12 @@ private:
 
     /// Until the reaper says that nothing is alive, or is dead itself.
     void follow(job const& what) {
-        auto const due = what.held.wall_ns < 0 ? -1 : first_ns_ + what.held.wall_ns;
+        auto begun = first_ns_;
         while (!done_) {
             auto const now = monotonic_ns();
+            // the clock of a run starts with its exec, which the reaper tells; what it could gain by lying is bounded
+            if (auto const exec = reports_ ? reports_[0].exec_ns : 0; exec > begun && exec < std::min(now, first_ns_ + most_late)) begun = exec;
+            auto const due = what.held.wall_ns < 0 ? -1 : begun + what.held.wall_ns;
             if (!stopping_ && due >= 0 && now >= due) end_all(killer::wall);
             if (patience_ns_ >= 0 && now >= patience_ns_) {
                 ::kill(by_->pid, SIGKILL); // a namespace dies with its first process
@@ -260,6 +277,7 @@ private:
         if (got_.killed_by == killer::nobody) got_.killed_by = why;
         if (stopping_) return;
         stopping_ = true;
+        if (*before_kill_) (*before_kill_)();
         if (by_->alone) patience_ns_ = monotonic_ns() + patience;
         (void)detail::send_word(by_->socket.get(), {word::stop, 0});
     }
@@ -386,6 +404,7 @@ private:
 
     static constexpr std::size_t block_size = std::size_t{64} << 10; // a pipe's capacity
     static constexpr int most_dry_reads = 64; // four times what a pipe holds
+    static constexpr std::int64_t most_late = 1'000'000'000; // that an exec may be, on a starved machine
     static constexpr std::int64_t patience = 6'000'000; // for a reaper to kill and count; then it is killed too
 
     unique_fd signals_;
@@ -394,6 +413,7 @@ private:
     rlimit open_files_{};
     order_room* room_ = nullptr;
     reaper_link const* by_ = nullptr;
+    std::function<void()> const* before_kill_ = nullptr;
     copy_report* reports_ = nullptr;
     std::vector<copy> copies_;
     std::vector<pollfd> waiting_;

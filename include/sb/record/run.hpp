@@ -87,6 +87,7 @@ struct run_record {
     std::vector<std::string> informational; ///< keys that name or label and do nothing
     std::string backend;
     std::vector<std::string> layers;
+    std::optional<bool> fresh; ///< the sandbox was made for this run; null without walls
     stream_capture stdout_, stderr_; ///< with several copies: of the first that did not end well, else of the first
     host_facts host;
     std::optional<std::map<std::string, std::string>> sources; ///< figure -> how it was measured, where that matters
@@ -94,7 +95,7 @@ struct run_record {
 BOOST_DESCRIBE_STRUCT(run_record, (),
                       (run_id, ts, workload, module, scenario, severity, preset_id, preset_source, arm, rep, seed, end,
                        limits_hit, wall_s, cpu_user_s, cpu_sys_s, peak_rss_bytes, peak_anon_bytes, peak_file_bytes, peak_shm_bytes,
-                       read_bytes, write_bytes, read_logical_bytes, write_logical_bytes, write_cancelled_bytes, net_rx_bytes, net_tx_bytes, max_pids, left_running, value, roi, metrics, applied, unsupported, informational, backend, layers,
+                       read_bytes, write_bytes, read_logical_bytes, write_logical_bytes, write_cancelled_bytes, net_rx_bytes, net_tx_bytes, max_pids, left_running, value, roi, metrics, applied, unsupported, informational, backend, layers, fresh,
                        stdout_, stderr_, host, sources))
 
 } // namespace sb

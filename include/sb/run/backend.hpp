@@ -5,6 +5,7 @@
 #include <sb/isolate/limits.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/record/run.hpp>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,11 +21,22 @@ struct enforcement {
     std::vector<applied_key> applied;
     std::vector<unsupported_key> unsupported;
     std::vector<std::string> informational;
+    std::vector<std::string> loose; ///< limits that do not hold here, or for single processes only; each with its reason
 };
 
 /// What the caller said on the command line: it wins over the preset.
 struct overrides {
     std::optional<double> timeout_s;
+};
+
+/// What the walls around a payload can hold here; each that cannot says why.
+struct abilities {
+    bool limits = true; ///< anything at all but the clock and the pipes
+    bool walls = false; ///< namespaces, a root of its own, a filter
+    bool tree_memory = false, tree_pids = false, tree_cores = false, tree_time = false; ///< control groups
+    std::string why_no_memory, why_no_pids, why_no_cores;
+    std::int64_t memory_bytes = 0; ///< of the machine
+    int jobs = 1; ///< boxes that share it
 };
 
 /// A way to run things. Every key of the preset ends up in exactly one of `applied`, `unsupported`, `informational`.
@@ -33,7 +45,7 @@ struct backend {
     std::vector<std::string> layers; ///< what it isolates
     std::string open; ///< one line: what it does not
     std::map<std::string, std::string> sources; ///< figure -> where it comes from, when that needs saying
-    result<enforcement> (*enforce)(preset_record const&, overrides const&);
+    std::function<result<enforcement>(preset_record const&, overrides const&)> enforce;
 };
 
 } // namespace sb::run

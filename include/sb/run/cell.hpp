@@ -17,11 +17,15 @@ namespace sb::run {
 class cell {
 public:
     virtual ~cell() = default;
+    /// Builds what a run at this level needs ahead of the first.
+    virtual result<void> prepare(int level) = 0;
     /// Before a run: a clean place, a reaper that lives, limits in force. Adds to the job what only the cell knows.
     virtual result<void> make_ready(isolate::job& job) = 0;
     /// The place as the run before left it, for checks.
     virtual result<void> look(isolate::job& job) = 0;
     virtual isolate::reaper_link const& reaper() const = 0;
+    /// Before a run is ended by force: gives it the processor time to die in.
+    virtual void release() {}
     /// After a run: figures that only the cell can take.
     virtual void finish(isolate::outcome& got) = 0;
     /// Moves what the last run left into the folder `kept`, which it makes.
@@ -40,6 +44,7 @@ public:
         SB_CHECK(isolate::adopt_orphans()); // should the reaper die before its time
         return std::unique_ptr<cell>{new plain_cell{std::move(folders), room}};
     }
+    result<void> prepare(int) override { return {}; }
     result<void> make_ready(isolate::job& job) override {
         SB_CHECK(folders_.clean());
         return look(job);

@@ -96,6 +96,28 @@ inline run_end end_of(isolate::copy_end const& copy, isolate::outcome const& got
     return end;
 }
 
+/// Figures of the control group, which counts every process of the tree, take the place of those of wait4.
+inline void count_group(run_record& r, isolate::outcome const& got) {
+    auto const& group = *got.group;
+    if (group.cpu_ns) {
+        auto const total = static_cast<double>(std::max<std::int64_t>(*group.cpu_ns - got.reaper_cpu_ns, 0)) / 1e9;
+        auto const user = static_cast<double>(group.cpu_user_ns.value_or(0)), system = static_cast<double>(group.cpu_system_ns.value_or(0));
+        auto const share = user + system > 0 ? user / (user + system) : 1;
+        r.cpu_user_s = total * share;
+        r.cpu_sys_s = total - *r.cpu_user_s;
+    }
+    if (group.memory_peak_bytes && group.memory_base_bytes) {
+        r.peak_rss_bytes = std::max<std::int64_t>(*group.memory_peak_bytes - *group.memory_base_bytes, 0);
+        if (got.charged && got.charged->file_bytes && got.charged->shmem_bytes) {
+            r.peak_file_bytes = std::clamp<std::int64_t>(*got.charged->file_bytes, 0, *r.peak_rss_bytes);
+            r.peak_shm_bytes = std::clamp<std::int64_t>(*got.charged->shmem_bytes, 0, *r.peak_rss_bytes - *r.peak_file_bytes);
+            r.peak_anon_bytes = *r.peak_rss_bytes - *r.peak_file_bytes - *r.peak_shm_bytes;
+        }
+    }
+    r.max_pids = group.max_pids;
+    if (group.throttled_ns && *group.throttled_ns > 0) r.metrics["cpu_throttled_s"] = static_cast<double>(*group.throttled_ns) / 1e9;
+}
+
 inline stream_capture as_record(isolate::captured& stream) {
     return {stream.bytes, std::move(stream.sha256), std::move(stream.head), stream.truncated};
 }
@@ -120,6 +142,20 @@ inline run_end end_of_run(isolate::outcome const& got, isolate::limits const& he
     auto const touched = [&](std::string_view key, bool so) {
         if (so && std::find(limits_hit.begin(), limits_hit.end(), key) == limits_hit.end()) limits_hit.emplace_back(key);
     };
+    // what a control group or a full disk refused is the cause of a bad end, unless another cause is known already
+    auto const refused = [&](std::string_view key, end_class as, bool so, std::string why) {
+        touched(key, so);
+        if (!so || (worst.class_ != end_class::failed && worst.class_ != end_class::signalled)) return;
+        if (worst.reason.starts_with("CPU_SECONDS")) return;
+        worst.class_ = as;
+        worst.reason = cat(key, ": ", why, " (", worst.reason, ")");
+    };
+    if (got.group && held.tree_memory_bytes >= 0)
+        refused("MEMORY_LIMIT", end_class::memory, got.group->oom_kills.value_or(0) > 0, cat("the tree would have used more than ", held.tree_memory_bytes, " bytes"));
+    if (got.group && held.tree_pids >= 0)
+        refused("PIDS_LIMIT", end_class::pids, got.group->fork_refusals.value_or(0) > 0, cat("more than ", held.tree_pids, " processes and threads were asked for"));
+    if (held.scratch_bytes >= 0)
+        refused("DISK_LIMIT", end_class::disk, got.scratch_full, cat("no room is left of ", held.scratch_bytes, " bytes and ", held.scratch_inodes, " files"));
     touched("OUTPUT_LIMIT", got.out.truncated || got.err.truncated || got.killed_by == isolate::killer::output);
     touched("FILE_LIMIT", got.orphan_broke_file_limit && held.file_bytes >= 0);
     touched("TIMEOUT", got.killed_by == isolate::killer::wall);
@@ -171,6 +207,8 @@ inline run_record compose(run_context const& all, preset_record const& preset, e
         r.read_logical_bytes = used.read_chars, r.write_logical_bytes = used.written_chars, r.write_cancelled_bytes = used.cancelled_bytes;
     }
     r.left_running = got.left_running;
+    r.net_rx_bytes = got.net_rx_bytes, r.net_tx_bytes = got.net_tx_bytes;
+    if (got.group) detail::count_group(r, got);
 
     if (held.copies > 1) {
         auto const n = static_cast<double>(got.copies.size());
@@ -188,7 +226,8 @@ inline run_record compose(run_context const& all, preset_record const& preset, e
     facts.wall_s = r.wall_s;
     facts.budget_s = all.budget_s;
     if (r.peak_rss_bytes) facts.peak_rss_bytes = static_cast<double>(*r.peak_rss_bytes);
-    if (held.held.memory_bytes >= 0) facts.memory_limit_bytes = static_cast<double>(held.held.memory_bytes);
+    auto const memory_limit = std::max(held.held.tree_memory_bytes, held.held.memory_bytes);
+    if (memory_limit >= 0) facts.memory_limit_bytes = static_cast<double>(memory_limit);
     if (r.cpu_user_s) facts.cpu_s = *r.cpu_user_s + *r.cpu_sys_s;
     r.value = found.value ? *found.value : metric::value_of(facts, all.weights);
     r.roi = *r.value - metric::cost_of(facts, all.prices);
@@ -196,6 +235,7 @@ inline run_record compose(run_context const& all, preset_record const& preset, e
     r.applied = held.applied, r.unsupported = held.unsupported, r.informational = held.informational;
     r.backend = all.with->name;
     r.layers = all.with->layers;
+    if (held.held.level > 0) r.fresh = got.renewed;
     r.stdout_ = detail::as_record(got.out), r.stderr_ = detail::as_record(got.err);
     r.host = all.host;
     r.sources = all.with->sources;

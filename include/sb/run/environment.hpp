@@ -10,7 +10,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
@@ -83,29 +85,44 @@ inline std::vector<std::string> as_strings(variables const& all) {
     return out;
 }
 
-/// What exec would run for `name`, looked up in `path` as the workload would see it.
-inline result<std::string> find_program(std::string const& name, std::string_view path) {
+/// Says whether a payload can see a file: nothing when it does, else what mends it.
+using file_judge = std::function<std::optional<std::string>(std::string const&)>;
+
+/// What exec would run for `name`, looked up in `path` as the workload would see it. `folder` is where it runs.
+inline result<std::string> find_program(std::string const& name, std::string_view path, std::string const& folder = {}, file_judge const& hidden = {}) {
     auto const check = [](std::string const& file) {
         struct stat facts {};
         if (::stat(file.c_str(), &facts) != 0) return errno;
         if (S_ISDIR(facts.st_mode)) return EISDIR;
         return ::faccessat(AT_FDCWD, file.c_str(), X_OK, AT_EACCESS) == 0 ? 0 : errno;
     };
+    auto const seen = [&](std::string const& file) -> result<std::string> {
+        if (!hidden) return file;
+        auto const full = file.starts_with('/') || folder.empty() ? file : cat(folder, "/", file);
+        if (auto const why = hidden(full)) return caller_error(cat("command ", name, ": ", *why));
+        return file;
+    };
     if (name.empty()) return caller_error("the command is an empty word");
     if (name.find('/') != std::string::npos) {
-        if (int const code = check(name); code != 0)
+        auto const full = name.starts_with('/') || folder.empty() ? name : cat(folder, "/", name);
+        if (int const code = check(full); code != 0)
             return caller_error(cat("command ", name, ": ", code == EACCES ? "not executable" : std::strerror(code)));
-        return name;
+        return seen(name);
     }
     std::string found, refused;
-    split(path, ':', [&](std::string_view folder) {
+    std::optional<error> out_of_sight;
+    split(path, ':', [&](std::string_view place) {
         if (!found.empty()) return;
-        auto const file = cat(folder.empty() ? "." : folder, "/", name);
-        int const code = check(file);
-        if (code == 0) found = file;
-        else if (code == EACCES && refused.empty()) refused = file;
+        auto const file = cat(place.empty() ? "." : place, "/", name);
+        int const code = check(file.starts_with('/') || folder.empty() ? file : cat(folder, "/", file));
+        if (code == EACCES && refused.empty()) refused = file;
+        if (code != 0) return;
+        auto const got = seen(file);
+        if (!got.has_error()) found = file;
+        else if (!out_of_sight) out_of_sight = got.error(); // one further on may do
     });
     if (!found.empty()) return found;
+    if (out_of_sight) return *out_of_sight;
     if (!refused.empty()) return caller_error(cat("command ", name, ": ", refused, " is not executable"));
     return caller_error(cat("command ", name, ": not found in PATH (", path, ")"));
 }

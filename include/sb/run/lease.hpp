@@ -89,7 +89,8 @@ public:
         if (owner_ == ::getpid()) (void)give_back();
     }
 
-    /// Other terms under the same name, in one step: before more is made than the lease says.
+    /// Other terms under the same name, in one step: before more is made than the lease says, and before slots are forked,
+    /// which hold the lock of the file that was theirs.
     result<void> change(lease_record const& terms) { return terms.id == name_ ? write(terms) : result<void>{caller_error("a lease keeps its name")}; }
     /// When all that it names is gone.
     result<void> give_back() {

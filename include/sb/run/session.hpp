@@ -39,6 +39,8 @@ struct session_options {
     variables base; ///< of the caller's environment
     variables given; ///< --env: wins over preset keys
     run_context context;
+    std::string folder; ///< where the workload runs; empty: here
+    file_judge hidden; ///< what walls hide from it; empty: nothing
 };
 
 /// What the caller sees of each run that got a record.
@@ -69,6 +71,14 @@ public:
             pool.slots_.push_back(std::move(*made));
         }
         return pool;
+    }
+    /// Builds all cells for runs at this level; the first error when one cannot be.
+    result<void> prepare(int level) {
+        for (auto& each : slots_) SB_CHECK(each.send_prepare(level));
+        result<void> all{};
+        for (auto& each : slots_)
+            if (auto const done = each.receive(); done.has_error() && !all.has_error()) all = done.error();
+        return all;
     }
     slot_pool(slot_pool&&) = default;
     slot_pool& operator=(slot_pool&&) = delete;
@@ -184,11 +194,20 @@ public:
         std::optional<error> wrong;
         for (auto const& preset : presets_) {
             SB_TRY(auto const held, options_.context.with->enforce(preset, options_.wins));
-            auto const got = find_program(options_.command.front(), all_variables(preset, held, 0).at("PATH"));
+            auto const got = find_program(options_.command.front(), all_variables(preset, held, 0).at("PATH"), options_.folder, options_.hidden);
             if (!got.has_error()) return {};
             if (!wrong) wrong = got.error();
         }
         if (wrong) return *wrong;
+        return {};
+    }
+
+    /// An error when a preset asks for a limit that does not hold here for the whole tree.
+    result<void> require_limits() {
+        for (auto const& preset : presets_) {
+            SB_TRY(auto const held, options_.context.with->enforce(preset, options_.wins));
+            if (!held.loose.empty()) return system_error(cat("--require-limits: preset ", preset.id, " (", preset.scenario(), "): ", held.loose.front()));
+        }
         return {};
     }
 
@@ -202,7 +221,7 @@ public:
         if (auto const there = ready_.find(index); there != ready_.end()) return there->second;
         auto const& preset = presets_[index];
         SB_TRY(auto held, options_.context.with->enforce(preset, options_.wins));
-        auto program = find_program(options_.command.front(), all_variables(preset, held, 0).at("PATH"));
+        auto program = find_program(options_.command.front(), all_variables(preset, held, 0).at("PATH"), options_.folder, options_.hidden);
         if (ready_.size() >= most_ready) ready_.clear();
         return ready_[index] = std::make_shared<prepared const>(prepared{&preset, std::move(held), std::move(program)});
     }

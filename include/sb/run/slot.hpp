@@ -23,6 +23,7 @@
 namespace sb::run {
 
 enum class errand : std::uint8_t {
+    prepare, ///< builds the cell ahead of the first run
     run, ///< in clean folders
     look, ///< in the folders as the run before left them: for checks
     keep ///< moves those folders aside, under a name
@@ -73,6 +74,12 @@ public:
         packer wire;
         wire(errand::keep);
         wire(name);
+        return send_message(socket_.get(), wire.text());
+    }
+    result<void> send_prepare(int level) {
+        packer wire;
+        wire(errand::prepare);
+        wire(level);
         return send_message(socket_.get(), wire.text());
     }
     /// Closes our end: a slot that has something to say finds nobody, and ends.
@@ -147,12 +154,17 @@ private:
             wire(name);
             return here.keep(cat(session.path(), "/", name));
         }
+        if (what == errand::prepare) {
+            int level = 0;
+            wire(level);
+            return here.prepare(level);
+        }
         isolate::job job;
         pass_job(wire, job);
         if (what == errand::run) SB_CHECK(here.make_ready(job));
         else SB_CHECK(here.look(job));
         if (job.keep_output) make_empty(out_.get()), make_empty(err_.get());
-        got = runs.run(job, room, here.reaper());
+        got = runs.run(job, room, here.reaper(), [&] { here.release(); });
         here.finish(got);
         return {};
     }

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+// A box: the sandbox of one slot, as its owner holds it. Born with a keeper and a zygote, proven clean or put in order
+// before each run, and ended as a whole.
+#pragma once
+#include <sb/isolate/cgroup.hpp>
+#include <sb/isolate/keeper.hpp>
+#include <sb/isolate/tcp_leftovers.hpp>
+#include <sb/isolate/watch.hpp>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <sys/statfs.h>
+#include <sys/wait.h>
+#include <vector>
+
+namespace sb::isolate {
+
+/// The user that payloads run as, outside.
+struct payload_user {
+    uid_t uid = 0;
+    gid_t gid = 0;
+};
+
+/// The caller, unless that is root: then one that owns nothing here.
+inline result<payload_user> choose_payload_user() {
+    if (::geteuid() != 0) return payload_user{::geteuid(), ::getegid()};
+    auto const pick = [](char const* map) -> std::int64_t {
+        constexpr std::int64_t wanted = 1'879'100'000; // beyond what distributions and container managers hand out
+        auto const text = read_file(map);
+        if (text.has_error()) return -1;
+        std::int64_t best = -1;
+        split(*text, '\n', [&](std::string_view line) {
+            std::int64_t inside = 0, outside = 0, count = 0;
+            auto const number = [&](std::int64_t& to) {
+                while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
+                auto const end = std::from_chars(line.data(), line.data() + line.size(), to).ptr;
+                line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+            };
+            number(inside), number(outside), number(count);
+            if (count <= 0) return;
+            if (inside <= wanted && wanted < inside + count) best = wanted;
+            else if (best != wanted) best = std::max(best, inside + count - 1);
+        });
+        return best;
+    };
+    auto const uid = pick("/proc/self/uid_map"), gid = pick("/proc/self/gid_map");
+    if (uid <= 0 || gid <= 0) return system_error("no user but root is mapped here, and a payload never runs as root");
+    return payload_user{static_cast<uid_t>(uid), static_cast<gid_t>(gid)};
+}
+
+/// What a box is made from; the same for all boxes of a session.
+struct box_plan {
+    view shown;
+    payload_user user;
+    int level = default_level;
+    syscall_filter filter;
+    std::string lower; ///< where the workspace is taken from; empty: from its own path
+    unique_fd owners; ///< user namespace that maps the workspace's owners to the payload's user; -1: none
+};
+
+namespace detail {
+
+inline result<void> write_all(std::string const& path, std::string_view text) {
+    SB_TRY(auto const file, open_file(path, O_WRONLY));
+    if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) return last_error("write", path);
+    return {};
+}
+
+/// Makes user ids `inside` (as the process `pid` sees them) stand for ours.
+inline result<void> map_ids(pid_t pid, uid_t inside_uid, gid_t inside_gid, payload_user const& outside) {
+    auto const at = cat("/proc/", pid, "/");
+    if (::geteuid() != 0) SB_CHECK(write_all(at + "setgroups", "deny"));
+    SB_CHECK(write_all(at + "uid_map", cat(inside_uid, " ", outside.uid, " 1\n")));
+    return write_all(at + "gid_map", cat(inside_gid, " ", outside.gid, " 1\n"));
+}
+
+} // namespace detail
+
+/// A user namespace that nobody is in, for map_owners: files of `owner` become those of `user`.
+inline result<unique_fd> owner_map(struct stat const& owner, payload_user const& user) {
+    SB_TRY(auto ready, make_pipe());
+    auto const child = ::fork();
+    if (child < 0) return last_error("fork");
+    if (child == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        bool const done = ::unshare(CLONE_NEWUSER) == 0;
+        if (!done || ::write(ready.write.get(), "", 1) != 1) ::_exit(1);
+        for (;;) ::pause();
+    }
+    ready.write.reset();
+    char said = 0;
+    result<unique_fd> made = system_error("a user namespace cannot be made");
+    if (retry([&] { return ::read(ready.read.get(), &said, 1); }) == 1) {
+        auto const mapped = detail::map_ids(child, owner.st_uid, owner.st_gid, user);
+        if (mapped.has_error()) made = mapped.error();
+        else made = open_file(cat("/proc/", child, "/ns/user"), O_RDONLY);
+    }
+    ::kill(child, SIGKILL);
+    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
+    return made;
+}
+
+class box {
+public:
+    /// `plan` and `room` outlive the box; `group` may be null.
+    static result<box> make(box_plan const& plan, order_room& room, cgroup* group) {
+        int to_keeper[2], to_reaper[2];
+        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_keeper) < 0 || ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_reaper) < 0)
+            return last_error("socketpair");
+        box made;
+        made.socket_ = unique_fd{to_keeper[0]}, made.reaper_.socket = unique_fd{to_reaper[0]};
+        unique_fd const keeper_end{to_keeper[1]}, reaper_end{to_reaper[1]};
+        keeper_plan built;
+        built.shown = &plan.shown;
+        built.zygote.level = &level_of(plan.level);
+        built.zygote.filter = plan.filter.program.empty() ? nullptr : &plan.filter;
+        bool const root = ::geteuid() == 0;
+        if (root) SB_CHECK(take_sources(plan, built));
+        auto const parent = ::getpid();
+        made.keeper_ = static_cast<pid_t>(::syscall(
+            SYS_clone, CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+        if (made.keeper_ < 0) return last_error("make namespaces");
+        if (made.keeper_ == 0) {
+            made.keeper_ = -1;
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+            ::prctl(PR_SET_NAME, "sb-exec keeper");
+            if (root) ::syscall(SYS_setgroups, 0, nullptr);
+            made.socket_.reset(), made.reaper_.socket.reset();
+            if (::getppid() == parent) keeper{std::move(built), keeper_end.get(), reaper_end.get(), room}.serve();
+            ::_exit(0);
+        }
+        SB_CHECK(detail::map_ids(made.keeper_, sandbox_id, sandbox_id, plan.user));
+        if (group) SB_CHECK(group->add(made.keeper_));
+        SB_CHECK(made.ask({keeper_request::kind::begin, {}}));
+        SB_CHECK(made.hear_zygote(room));
+        made.reaper_.alone = true;
+        return made;
+    }
+    box(box&& from) noexcept { take(from); }
+    box& operator=(box&& from) noexcept {
+        if (this == &from) return *this;
+        end();
+        take(from);
+        return *this;
+    }
+    ~box() { end(); }
+
+    reaper_link const& reaper() const noexcept { return reaper_; }
+    pid_t keeper_pid() const noexcept { return keeper_; }
+    /// False after `end`; what the last run wrote can still be looked at.
+    bool alive() const noexcept { return keeper_ > 0; }
+
+    /// What a run has left behind that the next could find; empty when there is nothing. Costs a few microseconds.
+    std::vector<std::string> soiled(order_room& room) {
+        std::vector<std::string> all;
+        if (changed(mounts_changed_.get())) all.emplace_back("mounts");
+        struct stat queues {};
+        if (queues_ && (::fstat(queues_.get(), &queues) != 0 || queues.st_size != no_queues_)) all.emplace_back("message queues");
+        if (room.order().tree.leftovers != 0) all.emplace_back("ipc objects");
+        if (!network_is_quiet() && (ask({keeper_request::kind::reset_network, {}}).has_error() || !network_is_quiet())) all.emplace_back("sockets");
+        return all;
+    }
+
+    /// Workspace, home, /tmp and /dev/shm as on the first day, with this much room. True when they had to be made anew.
+    result<bool> make_clean(scratch_size size) {
+        if (size == size_ && untouched()) return false;
+        SB_CHECK(ask({keeper_request::kind::renew, size}));
+        size_ = size;
+        (void)changed(mounts_changed_.get()); // that was us
+        look(facts_);
+        if (auto const& rules = watched_[rules_fd]) {
+            int const one[] = {rules.get()};
+            auto const flags = static_cast<int>(landlock_rules::flags_of(landlock_version()));
+            if (!detail::send_word(reaper_.socket.get(), {word::rules, flags}, one, 1)) return last_error("send to the reaper");
+        }
+        return true;
+    }
+    /// Bytes that went over the sandbox's own network so far: received, sent.
+    std::optional<std::pair<std::int64_t, std::int64_t>> network_bytes() const {
+        char text[4096];
+        auto rest = read_start(devices_.get(), text);
+        auto const at = rest.find("lo:");
+        if (at == std::string_view::npos) return std::nullopt;
+        rest.remove_prefix(at + 3);
+        std::int64_t fields[9]{};
+        for (auto& each : fields) {
+            while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+            auto const [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), each);
+            if (code != std::errc{}) return std::nullopt;
+            rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+        }
+        return std::pair{fields[0], fields[8]};
+    }
+    bool is_full() const noexcept {
+        struct statfs now {};
+        return watched_[scratch_root] && ::fstatfs(watched_[scratch_root].get(), &now) == 0 && (now.f_bfree == 0 || now.f_ffree == 0);
+    }
+    /// The folder that holds what the last run changed in the workspace, as it was laid down; -1: there is no workspace.
+    int upper() const noexcept { return watched_[upper_folder].get(); }
+    int home() const noexcept { return watched_[home_folder].get(); }
+    int tmp() const noexcept { return watched_[tmp_folder].get(); }
+
+    /// Kills what runs in it, removes all it had.
+    void end() noexcept {
+        if (keeper_ < 0) return;
+        if (reaper_.pid > 0) ::kill(reaper_.pid, SIGKILL);
+        ::kill(keeper_, SIGKILL);
+        while (::waitpid(keeper_, nullptr, 0) < 0 && errno == EINTR) {}
+        if (reaper_.pid > 0) while (::waitpid(reaper_.pid, nullptr, 0) < 0 && errno == EINTR) {} // ours now, as we adopt orphans
+        keeper_ = -1;
+        reaper_ = {};
+    }
+
+private:
+    struct facts {
+        struct stat folders[keeper_fds] {};
+        struct statfs space {};
+    };
+    box() = default;
+    void take(box& from) noexcept {
+        socket_ = std::move(from.socket_), reaper_ = std::exchange(from.reaper_, {}), keeper_ = std::exchange(from.keeper_, -1);
+        watched_ = std::move(from.watched_);
+        mounts_changed_ = std::move(from.mounts_changed_), queues_ = std::move(from.queues_);
+        sockets4_ = std::move(from.sockets4_), sockets6_ = std::move(from.sockets6_), devices_ = std::move(from.devices_);
+        no_queues_ = from.no_queues_, facts_ = from.facts_, size_ = from.size_;
+    }
+
+    /// A privileged caller takes what it may see and the payload's user may not.
+    static result<void> take_sources(box_plan const& plan, keeper_plan& into) {
+        auto const& shown = plan.shown;
+        if (!shown.work.empty()) {
+            SB_TRY(into.lower, copy_mount(AT_FDCWD, plan.lower.empty() ? shown.work : plan.lower, false));
+            if (plan.owners) SB_CHECK(map_owners(into.lower.get(), plan.owners.get()));
+            SB_CHECK(change_mount(into.lower.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+        }
+        for (auto const& each : shown.bindings) {
+            SB_TRY(auto copy, copy_mount(AT_FDCWD, each.source));
+            into.sources.push_back(std::move(copy));
+        }
+        return {};
+    }
+
+    result<void> ask(keeper_request const& what) {
+        if (::send(socket_.get(), &what, sizeof what, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof what)) return last_error("ask the keeper");
+        keeper_reply reply;
+        alignas(cmsghdr) char control[CMSG_SPACE(most_keeper_fds * sizeof(int))];
+        iovec io{&reply, sizeof reply};
+        msghdr all{};
+        all.msg_iov = &io, all.msg_iovlen = 1;
+        all.msg_control = control, all.msg_controllen = sizeof control;
+        if (retry([&] { return ::recvmsg(socket_.get(), &all, MSG_CMSG_CLOEXEC); }) != static_cast<ssize_t>(sizeof reply))
+            return system_error("the keeper of a sandbox died");
+        for (auto* header = CMSG_FIRSTHDR(&all); header; header = CMSG_NXTHDR(&all, header)) {
+            if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+            int fds[most_keeper_fds];
+            auto const n = std::min((header->cmsg_len - CMSG_LEN(0)) / sizeof(int), std::size_t{most_keeper_fds});
+            std::memcpy(fds, CMSG_DATA(header), n * sizeof(int));
+            for (std::size_t i = 0; i < n; ++i) watched_[i] = unique_fd{fds[i]};
+        }
+        reply.what[sizeof reply.what - 1] = '\0';
+        if (reply.code != 0) return system_error(std::string{reply.what});
+        if (reply.reaper > 0) reaper_.pid = reply.reaper;
+        return {};
+    }
+
+    result<void> hear_zygote(order_room& room) {
+        message text;
+        int fds[detail::most_passed];
+        std::size_t count = 0;
+        if (!detail::receive_word(reaper_.socket.get(), text, fds, count)) return system_error("the first process of a sandbox died");
+        unique_fd got[detail::most_passed];
+        for (std::size_t i = 0; i < count; ++i) got[i] = unique_fd{fds[i]};
+        if (text.what == word::stop) return system_error(cat("a sandbox cannot be walled in: ", room.first_text()));
+        if (count < zygote_fds) return system_error("the first process of a sandbox sent no descriptors");
+        mounts_changed_ = std::move(got[mounts_changed]), sockets4_ = std::move(got[socket_counts4]);
+        sockets6_ = std::move(got[socket_counts6]), devices_ = std::move(got[device_counts]);
+        if (text.copy == 1) queues_ = std::move(got[queues_folder]);
+        struct stat queues {};
+        if (queues_ && ::fstat(queues_.get(), &queues) == 0) no_queues_ = queues.st_size;
+        (void)changed(mounts_changed_.get());
+        return {};
+    }
+
+    template <std::size_t Size>
+    static std::string_view read_start(int file, char (&into)[Size]) noexcept {
+        auto const n = ::pread(file, into, Size, 0);
+        return n > 0 ? std::string_view{into, static_cast<std::size_t>(n)} : std::string_view{};
+    }
+    /// No TCP socket is there, not even one that only waits for its time to pass.
+    bool network_is_quiet() const noexcept {
+        char text[1024];
+        auto const none = [](std::string_view all, std::string_view protocol, std::string_view name) {
+            auto const line = all.find(protocol);
+            if (line == std::string_view::npos) return true;
+            auto const at = all.find(name, line);
+            return at != std::string_view::npos && all.substr(at + name.size()).starts_with("0") && !(all.size() > at + name.size() + 1 && all[at + name.size() + 1] >= '0' && all[at + name.size() + 1] <= '9');
+        };
+        auto const four = read_start(sockets4_.get(), text);
+        if (four.empty() || !none(four, "TCP:", "inuse ") || !none(four, "TCP:", " tw ")) return false;
+        auto const six = read_start(sockets6_.get(), text);
+        return none(six, "TCP6:", "inuse ");
+    }
+
+    static bool changed(int mountinfo) noexcept {
+        pollfd one{mountinfo, POLLPRI, 0};
+        return ::poll(&one, 1, 0) > 0;
+    }
+    bool look(facts& into) const noexcept {
+        for (std::size_t i = 0; i < keeper_fds; ++i)
+            if (!watched_[i] || ::fstat(watched_[i].get(), &into.folders[i]) != 0) return false;
+        return ::fstatfs(watched_[scratch_root].get(), &into.space) == 0;
+    }
+    bool untouched() const noexcept {
+        facts now;
+        if (!look(now) || now.space.f_bfree != facts_.space.f_bfree || now.space.f_ffree != facts_.space.f_ffree) return false;
+        for (std::size_t i = 0; i < keeper_fds; ++i) {
+            auto const &a = now.folders[i], &b = facts_.folders[i];
+            if (a.st_mode != b.st_mode || a.st_uid != b.st_uid || a.st_mtim.tv_sec != b.st_mtim.tv_sec || a.st_mtim.tv_nsec != b.st_mtim.tv_nsec ||
+                a.st_ctim.tv_sec != b.st_ctim.tv_sec || a.st_ctim.tv_nsec != b.st_ctim.tv_nsec)
+                return false;
+        }
+        return true;
+    }
+
+    unique_fd socket_;
+    reaper_link reaper_;
+    pid_t keeper_ = -1;
+    std::array<unique_fd, most_keeper_fds> watched_;
+    unique_fd mounts_changed_, queues_, sockets4_, sockets6_, devices_;
+    off_t no_queues_ = 0;
+    facts facts_;
+    scratch_size size_;
+};
+
+} // namespace sb::isolate

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// Which control groups this process can make, and where: each answer is proven by making one and removing it.
+//
+// How it works: a group of ours is a folder named "sandbench-", an id, and ".", a word. On v1 it lies in our own group of
+// each hierarchy, so that whatever limits hold us hold our runs too; on v2 where cgroup_plan.hpp says. No other group is
+// written to, but for the one switch that hands a controller down, which is put back.
+#pragma once
+#include <sb/core/fd.hpp>
+#include <sb/core/result.hpp>
+#include <sb/core/text.hpp>
+#include <sb/isolate/cgroup_limits.hpp>
+#include <sb/isolate/cgroup_plan.hpp>
+#include <sb/isolate/cgroup_remove.hpp>
+#include <sb/isolate/cgroup_text.hpp>
+#include <sb/isolate/remove_tree.hpp>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace sb::isolate {
+
+enum class cgroup_kind { none, v1, v2, hybrid };
+
+constexpr std::string_view name_of(cgroup_kind k) noexcept {
+    constexpr std::string_view names[] = {"none", "v1", "v2", "hybrid"};
+    return names[static_cast<std::size_t>(k)];
+}
+
+/// Twelve hexadecimal digits by chance: a name nobody guesses and none else has.
+inline std::string random_id() {
+    std::uint64_t random = 0;
+    if (::getrandom(&random, sizeof random, 0) != sizeof random) random = static_cast<std::uint64_t>(::getpid());
+    std::string id;
+    for (int i = 0; i < 12; ++i, random >>= 4) id.push_back("0123456789abcdef"[random & 15]);
+    return id;
+}
+
+/// What may be used, and what was switched on for it. Whoever found it puts things back; a forked child lets them be.
+class cgroup_host {
+public:
+    /// Looks, and proves what it found. `id` names all groups made from here on.
+    static cgroup_host find(std::string id = random_id()) {
+        cgroup_host host{std::move(id)};
+        auto const mounts = read_file("/proc/self/mountinfo"), groups = read_file("/proc/self/cgroup");
+        if (mounts.has_error() || groups.has_error()) {
+            for (auto& why : host.why_not_) why = mounts.has_error() ? mounts.error().what : groups.error().what;
+            return host;
+        }
+        for (auto& why : host.why_not_) why = "no control group hierarchy is mounted";
+        auto const all = read_hierarchies(*mounts, *groups);
+        for (auto const& h : all)
+            if (h.version == 1) host.take_v1(h);
+        for (auto const& h : all)
+            if (h.version == 2) host.take_v2(h);
+        return host;
+    }
+    cgroup_host(cgroup_host&& from) noexcept { take(from); }
+    cgroup_host& operator=(cgroup_host&& from) noexcept {
+        if (this == &from) return *this;
+        restore_quietly();
+        take(from);
+        return *this;
+    }
+    ~cgroup_host() { restore_quietly(); }
+
+    bool has(controller c) const noexcept { return version_[at(c)] != 0; }
+    std::string const& why_not(controller c) const noexcept { return why_not_[at(c)]; } ///< empty when it has it
+    /// The folder in which groups with this controller are made, of v1 or of v2.
+    std::string const& base(controller c) const noexcept { return base_[at(c)]; }
+    int version(controller c) const noexcept { return version_[at(c)]; } ///< 0 without it
+    cgroup_kind kind() const noexcept {
+        bool const one = !v1_bases_.empty(), two = !v2_base_.empty();
+        return one && two ? cgroup_kind::hybrid : one ? cgroup_kind::v1 : two ? cgroup_kind::v2 : cgroup_kind::none;
+    }
+    /// The folder in the v2 tree, with controllers or without; empty: none.
+    std::string const& v2_base() const noexcept { return v2_base_; }
+    std::string const& v2_why_not() const noexcept { return v2_why_not_; }
+    std::vector<std::string> const& v1_bases() const noexcept { return v1_bases_; }
+    /// All folders in which groups of this session may lie: a lease keeps them.
+    std::vector<std::string> bases() const {
+        auto all = v1_bases_;
+        if (!v2_base_.empty()) all.push_back(v2_base_);
+        return all;
+    }
+    std::string const& id() const noexcept { return id_; }
+    std::string group_name(std::string_view word) const { return cat(group_prefix, id_, ".", word); }
+    /// Limits of processes that hold in the groups we had to leave: none is to be exceeded.
+    std::optional<std::int64_t> pids_ceiling() const noexcept { return pids_ceiling_; }
+    /// Controllers that were switched on in v2_base(): "+memory" and so on is undone by restore().
+    std::vector<std::string> const& switched_on() const noexcept { return switched_on_; }
+
+    /// Removes every group of this id with whatever runs in it, switches off what was switched on unless others need
+    /// it, and moves us back.
+    result<void> restore() {
+        if (owner_ != ::getpid()) return {};
+        owner_ = -1;
+        result<void> all{};
+        auto const note = [&](result<void> one) {
+            if (one.has_error() && !all.has_error()) all = std::move(one);
+        };
+        for (auto const& base : bases()) note(remove_groups(base, id_, group_name("supervisor")));
+        if (!switched_on_.empty()) switch_off(v2_base_, switched_on_);
+        if (!own_group_.empty()) {
+            note(detail::write_text(own_group_ + "/cgroup.procs", cat(::getpid())));
+            note(remove_groups(v2_base_, id_));
+        }
+        return all;
+    }
+
+private:
+    explicit cgroup_host(std::string id) : id_{std::move(id)}, owner_{::getpid()} {}
+    static constexpr std::size_t at(controller c) noexcept { return static_cast<std::size_t>(c); }
+    void take(cgroup_host& from) noexcept {
+        id_ = std::move(from.id_);
+        v2_base_ = std::move(from.v2_base_), v2_why_not_ = std::move(from.v2_why_not_), own_group_ = std::move(from.own_group_);
+        v1_bases_ = std::move(from.v1_bases_), switched_on_ = std::move(from.switched_on_);
+        base_ = std::move(from.base_), why_not_ = std::move(from.why_not_);
+        version_ = from.version_, told_ = from.told_, pids_ceiling_ = from.pids_ceiling_;
+        owner_ = std::exchange(from.owner_, -1);
+    }
+    void restore_quietly() {
+        if (owner_ == ::getpid()) (void)restore();
+    }
+
+    /// Makes a group in `base`, asks whether it has `file`, removes it. Empty when all went well.
+    std::string try_group(std::string const& base, std::vector<std::string> const& files) const {
+        auto const path = cat(base, "/", group_name("probe"));
+        if (::mkdir(path.c_str(), 0755) != 0) return last_error("make group", path).what;
+        std::string why;
+        for (auto const& file : files)
+            if (::access(cat(path, "/", file).c_str(), W_OK) != 0 && why.empty()) why = last_error("write", cat(path, "/", file)).what;
+        if (::rmdir(path.c_str()) != 0 && why.empty()) why = last_error("remove group", path).what;
+        return why;
+    }
+
+    static char const* limit_file(controller c, int version) noexcept {
+        switch (c) {
+        case controller::memory: return version == 1 ? "memory.limit_in_bytes" : "memory.max";
+        case controller::pids: return "pids.max";
+        case controller::cpu: return version == 1 ? "cpu.cfs_quota_us" : "cpu.max";
+        case controller::cpuacct: return "cgroup.procs"; // it has no limit: the group alone is what is needed
+        }
+        return "cgroup.procs";
+    }
+
+    void take_v1(cgroup_hierarchy const& h) {
+        bool wanted = false;
+        for (auto const c : all_controllers) {
+            if (!detail::contains(h.controllers, name_of(c))) continue;
+            auto& why = why_not_[at(c)];
+            told_[at(c)] = true;
+            if (h.own.empty()) why = cat("our own ", name_of(c), " group lies outside what is mounted on ", h.mount);
+            else why = try_group(h.own, {"cgroup.procs", limit_file(c, 1)});
+            if (!why.empty()) continue;
+            base_[at(c)] = h.own;
+            version_[at(c)] = 1;
+            wanted = true;
+        }
+        if (wanted) v1_bases_.push_back(h.own);
+    }
+
+    /// The groups from our own up to the mount, as they are now.
+    std::vector<v2_level> look_up(cgroup_hierarchy const& h) const {
+        std::vector<v2_level> levels;
+        for (auto path = h.own;; path.resize(path.rfind('/'))) {
+            v2_level one;
+            one.path = path;
+            auto const text = [&](char const* name) {
+                auto const got = read_file(cat(path, "/", name));
+                return got.has_error() ? std::string{} : *got;
+            };
+            one.root = ::access((path + "/cgroup.type").c_str(), F_OK) != 0;
+            one.available = detail::words(text("cgroup.controllers"));
+            one.enabled = detail::words(text("cgroup.subtree_control"));
+            one.can_switch = ::faccessat(AT_FDCWD, (path + "/cgroup.subtree_control").c_str(), W_OK, AT_EACCESS) == 0;
+            // a process moves only where the group above both places may be written
+            if (::faccessat(AT_FDCWD, (path + "/cgroup.procs").c_str(), W_OK, AT_EACCESS) != 0) one.cannot_make = last_error("write", path + "/cgroup.procs").what;
+            else one.cannot_make = try_group(path, {"cgroup.procs"});
+            for (auto const& pid : detail::words(text("cgroup.procs"))) one.strangers += pid != cat(::getpid());
+            auto const held = [&](char const* name) {
+                auto const value = std::string{trim(text(name))};
+                if (!value.empty() && !value.starts_with("max")) one.holds = cat(name, " ", value);
+            };
+            held("memory.max"), held("cpu.max");
+            one.pids_max = lone_number(text("pids.max"));
+            levels.push_back(std::move(one));
+            if (path.size() <= h.mount.size()) return levels;
+        }
+    }
+
+    void take_v2(cgroup_hierarchy const& h) {
+        std::vector<controller> wanted;
+        for (auto const c : all_controllers)
+            if (!has(c)) wanted.push_back(c);
+        if (h.own.empty()) {
+            v2_why_not_ = cat("our own group lies outside what is mounted on ", h.mount);
+            for (auto const c : wanted)
+                if (!told_[at(c)]) why_not_[at(c)] = v2_why_not_;
+            return;
+        }
+        auto const levels = look_up(h);
+        auto plan = plan_v2(levels, wanted);
+        for (auto const c : wanted)
+            if (auto& why = plan.why_not[at(c)]; !why.empty() && !told_[at(c)]) why_not_[at(c)] = std::move(why);
+        if (!plan.level) {
+            v2_why_not_ = levels.front().cannot_make;
+            return;
+        }
+        auto const& chosen = levels[*plan.level];
+        v2_base_ = chosen.path;
+        pids_ceiling_ = plan.pids_max;
+        if (plan.move_self) {
+            auto const moved = move_self(chosen.path);
+            if (!moved.empty()) give_up(plan, moved);
+        }
+        for (auto const c : plan.switch_on) {
+            auto const on = detail::write_text(v2_base_ + "/cgroup.subtree_control", cat("+", name_of(c)));
+            if (on.has_error()) lose(plan, c, on.error().what);
+            else switched_on_.emplace_back(name_of(c));
+        }
+        for (auto const c : plan.has) {
+            auto const why = try_group(v2_base_, {limit_file(c, 2)});
+            why_not_[at(c)] = why;
+            if (!why.empty()) continue;
+            base_[at(c)] = v2_base_;
+            version_[at(c)] = 2;
+        }
+    }
+    void lose(v2_plan& plan, controller c, std::string const& why) {
+        why_not_[at(c)] = why;
+        std::erase(plan.has, c);
+    }
+    void give_up(v2_plan& plan, std::string const& why) {
+        for (auto const c : plan.switch_on) lose(plan, c, why);
+        plan.switch_on.clear();
+    }
+    std::string move_self(std::string const& from) {
+        auto const path = cat(from, "/", group_name("supervisor"));
+        if (::mkdir(path.c_str(), 0755) != 0) return last_error("make group", path).what;
+        auto const moved = detail::write_text(path + "/cgroup.procs", cat(::getpid()));
+        if (!moved.has_error()) return own_group_ = from, std::string{};
+        ::rmdir(path.c_str());
+        return moved.error().what;
+    }
+
+    std::string id_, v2_base_, v2_why_not_, own_group_; // own_group_: where we were before we moved
+    std::vector<std::string> v1_bases_, switched_on_;
+    std::array<std::string, std::size(all_controllers)> base_, why_not_;
+    std::array<int, std::size(all_controllers)> version_{};
+    std::array<bool, std::size(all_controllers)> told_{}; // v1 has this controller, so v1 has the reason
+    std::optional<std::int64_t> pids_ceiling_;
+    pid_t owner_ = -1;
+};
+
+} // namespace sb::isolate

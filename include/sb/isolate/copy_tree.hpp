@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Copies a folder that a hostile program may have filled: no link is followed, nothing special is opened, nothing waits.
+#pragma once
+#include <sb/core/fd.hpp>
+#include <sb/core/result.hpp>
+#include <sb/core/text.hpp>
+#include <sb/isolate/remove_tree.hpp>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+#include <fcntl.h>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include <vector>
+
+namespace sb::isolate {
+
+struct tree_copy {
+    std::int64_t files = 0, bytes = 0;
+    std::vector<std::string> skipped; ///< with the reason, a few of them
+    std::int64_t skipped_count = 0;
+    std::vector<std::string> removed; ///< marks of an overlay that a name of the folder below is gone
+};
+
+struct tree_owner {
+    uid_t uid;
+    gid_t gid;
+};
+
+namespace detail {
+
+class tree_copier {
+public:
+    tree_copier(std::optional<tree_owner> owner, tree_copy& told) : owner_{owner}, told_{told} {}
+
+    result<void> folder(int from, int to, std::string const& called, int depth) {
+        for (auto const& name : names_in(from)) {
+            auto const path = called.empty() ? name : cat(called, "/", name);
+            struct stat facts {};
+            if (::fstatat(from, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+                skip(path, std::strerror(errno));
+            } else if (S_ISREG(facts.st_mode)) {
+                SB_CHECK(file(from, to, name, path, facts));
+            } else if (S_ISDIR(facts.st_mode)) {
+                if (depth >= deepest) skip(path, "too deep");
+                else SB_CHECK(inner(from, to, name, path, facts, depth));
+            } else if (S_ISLNK(facts.st_mode)) {
+                SB_CHECK(link(from, to, name, path));
+            } else if (S_ISCHR(facts.st_mode) && facts.st_rdev == 0) {
+                if (told_.removed.size() < most_told) told_.removed.push_back(path);
+            } else {
+                skip(path, "neither a file nor a folder nor a link");
+            }
+        }
+        return {};
+    }
+
+private:
+    static constexpr int deepest = 256;
+    static constexpr std::size_t most_told = 1000;
+
+    void skip(std::string const& path, std::string_view why) {
+        ++told_.skipped_count;
+        if (told_.skipped.size() < most_told) told_.skipped.push_back(cat(path, ": ", why));
+    }
+    result<void> own(int to, std::string const& name, struct stat const& facts, bool is_link) const {
+        if (owner_ && ::fchownat(to, name.c_str(), owner_->uid, owner_->gid, AT_SYMLINK_NOFOLLOW) != 0) return last_error("change owner of", name);
+        if (!is_link && ::fchmodat(to, name.c_str(), facts.st_mode & 01777, 0) != 0) return last_error("change mode of", name);
+        timespec const times[] = {facts.st_atim, facts.st_mtim};
+        (void)::utimensat(to, name.c_str(), times, AT_SYMLINK_NOFOLLOW);
+        return {};
+    }
+    result<void> file(int from, int to, std::string const& name, std::string const& path, struct stat const& facts) {
+        unique_fd source{::openat(from, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+        if (!source && errno == EACCES && ::fchmodat(from, name.c_str(), (facts.st_mode & 0777) | 0400, 0) == 0)
+            source = unique_fd{::openat(from, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+        struct stat opened {};
+        if (!source || ::fstat(source.get(), &opened) != 0) return skip(path, std::strerror(errno)), result<void>{};
+        if (!S_ISREG(opened.st_mode)) return skip(path, "changed while it was looked at"), result<void>{};
+        unique_fd const target{::openat(to, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
+        if (!target) return last_error("make", path);
+        for (;;) {
+            auto const n = retry([&] { return ::copy_file_range(source.get(), nullptr, target.get(), nullptr, std::size_t{1} << 30, 0); });
+            if (n == 0) break;
+            if (n > 0) {
+                told_.bytes += n;
+                continue;
+            }
+            if (errno != EXDEV && errno != EINVAL && errno != EOPNOTSUPP && errno != ENOSYS) return last_error("copy", path);
+            SB_CHECK(by_hand(source.get(), target.get(), path));
+            break;
+        }
+        ++told_.files;
+        return own(to, name, facts, false);
+    }
+    result<void> by_hand(int source, int target, std::string const& path) {
+        char block[std::size_t{1} << 16];
+        for (;;) {
+            auto const n = retry([&] { return ::read(source, block, sizeof block); });
+            if (n < 0) return last_error("read", path);
+            if (n == 0) return {};
+            for (ssize_t at = 0; at < n;) {
+                auto const written = retry([&] { return ::write(target, block + at, static_cast<std::size_t>(n - at)); });
+                if (written < 0) return last_error("write", path);
+                at += written;
+            }
+            told_.bytes += n;
+        }
+    }
+    result<void> inner(int from, int to, std::string const& name, std::string const& path, struct stat const& facts, int depth) {
+        auto source = open_folder(from, name.c_str());
+        if (!source && errno == EACCES && ::fchmodat(from, name.c_str(), 0700, 0) == 0) source = open_folder(from, name.c_str());
+        if (!source) return skip(path, std::strerror(errno)), result<void>{};
+        if (::mkdirat(to, name.c_str(), 0700) != 0) return last_error("make folder", path);
+        auto const target = open_folder(to, name.c_str());
+        if (!target) return last_error("open", path);
+        SB_CHECK(folder(source.get(), target.get(), path, depth + 1));
+        return own(to, name, facts, false);
+    }
+    result<void> link(int from, int to, std::string const& name, std::string const& path) {
+        char text[PATH_MAX];
+        auto const n = ::readlinkat(from, name.c_str(), text, sizeof text - 1);
+        if (n < 0) return skip(path, std::strerror(errno)), result<void>{};
+        text[n] = '\0';
+        if (::symlinkat(text, to, name.c_str()) != 0) return last_error("link", path);
+        if (owner_ && ::fchownat(to, name.c_str(), owner_->uid, owner_->gid, AT_SYMLINK_NOFOLLOW) != 0) return last_error("change owner of", path);
+        return {};
+    }
+
+    std::optional<tree_owner> owner_;
+    tree_copy& told_;
+};
+
+} // namespace detail
+
+/// Copies what `from` holds into the empty folder `to`: files, folders and links, with their modes and times, none of
+/// them setuid, owned by `owner` where one is given. Everything else is skipped and told.
+inline result<tree_copy> copy_tree(int from, int to, std::optional<tree_owner> owner = {}) {
+    tree_copy told;
+    SB_CHECK(detail::tree_copier{owner, told}.folder(from, to, {}, 0));
+    return told;
+}
+
+} // namespace sb::isolate

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Mounts as descriptors: taken from a tree or made from nothing, changed while nobody sees them, then put in place.
+#pragma once
+#include <sb/core/fd.hpp>
+#include <sb/core/result.hpp>
+#include <sb/core/text.hpp>
+#include <fcntl.h>
+#include <initializer_list>
+#include <linux/mount.h>
+#include <string>
+#include <string_view>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <utility>
+
+namespace sb::isolate {
+
+/// A copy of the mount at `path` with all that is mounted below it; nobody sees it before `attach`.
+inline result<unique_fd> copy_mount(int at, std::string const& path, bool recursive = true) {
+    unsigned const flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (recursive ? unsigned{AT_RECURSIVE} : 0u) | (path.empty() ? unsigned{AT_EMPTY_PATH} : 0u);
+    auto const fd = static_cast<int>(::syscall(SYS_open_tree, at, path.c_str(), flags));
+    if (fd < 0) return last_error("open_tree", path);
+    return unique_fd{fd};
+}
+
+/// A new file system of this type. Options are "name=value", or a name alone.
+inline result<unique_fd> new_mount(std::string const& type, std::initializer_list<std::pair<char const*, std::string>> options, unsigned attributes) {
+    unique_fd const context{static_cast<int>(::syscall(SYS_fsopen, type.c_str(), FSOPEN_CLOEXEC))};
+    if (!context) return last_error("fsopen", type);
+    for (auto const& [name, text] : options) {
+        auto const kind = text.empty() ? FSCONFIG_SET_FLAG : FSCONFIG_SET_STRING;
+        if (::syscall(SYS_fsconfig, context.get(), kind, name, text.empty() ? nullptr : text.c_str(), 0) < 0)
+            return last_error("fsconfig", cat(type, " ", std::string_view{name}, "=", text));
+    }
+    if (::syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) < 0) return last_error("make file system", type);
+    auto const fd = static_cast<int>(::syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, attributes));
+    if (fd < 0) return last_error("fsmount", type);
+    return unique_fd{fd};
+}
+
+/// Sets attributes (MOUNT_ATTR_…) on a mount and all below it.
+inline result<void> change_mount(int mount, std::uint64_t set) {
+    struct mount_attr change {};
+    change.attr_set = set;
+    if (::syscall(SYS_mount_setattr, mount, "", AT_EMPTY_PATH | AT_RECURSIVE, &change, sizeof change) < 0) return last_error("mount_setattr");
+    return {};
+}
+
+/// Shows the owners in a detached mount as this user namespace maps them. Not every file system can.
+inline result<void> map_owners(int mount, int user_namespace) {
+    struct mount_attr change {};
+    change.attr_set = MOUNT_ATTR_IDMAP;
+    change.userns_fd = static_cast<decltype(change.userns_fd)>(user_namespace);
+    if (::syscall(SYS_mount_setattr, mount, "", AT_EMPTY_PATH, &change, sizeof change) < 0) return last_error("mount_setattr", "to map owners");
+    return {};
+}
+
+/// Puts a mount where everybody in this mount namespace sees it.
+inline result<void> attach(int mount, std::string const& target) {
+    if (::syscall(SYS_move_mount, mount, "", AT_FDCWD, target.c_str(), MOVE_MOUNT_F_EMPTY_PATH) < 0) return last_error("mount on", target);
+    return {};
+}
+
+/// Makes this mount the root and lets go of the old one.
+inline result<void> change_root(std::string const& to) {
+    if (::chdir(to.c_str()) < 0) return last_error("change folder to", to);
+    if (::syscall(SYS_pivot_root, ".", ".") < 0) return last_error("pivot_root", to);
+    if (::umount2(".", MNT_DETACH) < 0) return last_error("unmount the old root");
+    if (::chdir("/") < 0) return last_error("change folder to", "/");
+    return {};
+}
+
+/// `mkdir -p` below `base`; what is there stays.
+inline result<void> make_folders(std::string const& base, std::string_view path, mode_t mode = 0755) {
+    std::string at = base;
+    std::string problem;
+    split(path, '/', [&](std::string_view name) {
+        if (name.empty() || !problem.empty()) return;
+        at += cat("/", name);
+        if (::mkdir(at.c_str(), mode) != 0 && errno != EEXIST) problem = at;
+    });
+    if (!problem.empty()) return last_error("make folder", problem);
+    return {};
+}
+
+} // namespace sb::isolate

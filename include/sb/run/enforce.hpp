@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// What a preset's keys become: limits that hold, or a reason why not.
+#pragma once
+#include <sb/core/text.hpp>
+#include <sb/isolate/limits.hpp>
+#include <sb/isolate/security_level.hpp>
+#include <sb/run/backend.hpp>
+#include <sb/stress/key_value.hpp>
+#include <sb/stress/keys.hpp>
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+namespace sb::run {
+
+inline constexpr double default_timeout_s = 30;
+inline constexpr std::int64_t default_output_bytes = std::int64_t{8} << 20, default_pids = 1024;
+inline constexpr int default_level = isolate::default_level;
+
+namespace detail {
+
+/// Why a key that acts elsewhere cannot act here.
+inline std::string refusal(std::string_view key, abilities const& can) {
+    struct reason {
+        std::string_view begins, why;
+    };
+    if (!can.limits) return "--isolate none: nothing is limited but time and output";
+    static constexpr reason behind_walls[] = {
+        {"NETWORK_", "needs fault injection in the sandbox's network, which has a loopback alone"},
+        {"PACKET_", "needs fault injection in the sandbox's network, which has a loopback alone"},
+        {"BANDWIDTH_", "needs fault injection in the sandbox's network, which has a loopback alone"},
+        {"MAX_BANDWIDTH", "needs fault injection in the sandbox's network, which has a loopback alone"},
+        {"MIN_BANDWIDTH", "needs fault injection in the sandbox's network, which has a loopback alone"},
+        {"GPU_LIMIT", "needs devices; the sandbox has none"},
+        {"MAX_THREADS", "needs fault injection; PIDS_LIMIT holds processes and threads"},
+    };
+    if (can.walls)
+        for (auto const& each : behind_walls)
+            if (key.starts_with(each.begins)) return std::string{each.why};
+    static constexpr reason reasons[] = {
+        {"NETWORK_", "needs a network namespace; the plain backend shares the host's network"},
+        {"PACKET_", "needs a network namespace; the plain backend shares the host's network"},
+        {"BANDWIDTH_", "needs a network namespace; the plain backend shares the host's network"},
+        {"MAX_BANDWIDTH", "needs a network namespace; the plain backend shares the host's network"},
+        {"MIN_BANDWIDTH", "needs a network namespace; the plain backend shares the host's network"},
+        {"API_", "needs an upstream that stands in for the network; this backend has none"},
+        {"UPSTREAM_", "needs an upstream that stands in for the network; this backend has none"},
+        {"BROKEN_AUTH", "needs an upstream that stands in for the network; this backend has none"},
+        {"PIDS_LIMIT", "needs a pids control group: RLIMIT_NPROC counts the user's processes, not those of the run"},
+        {"MAX_THREADS", "needs a pids control group: RLIMIT_NPROC counts the user's processes, not those of the run"},
+        {"DISK_LIMIT", "needs a workspace of limited size; the plain backend writes to the host's file systems"},
+        {"DISK_IO_", "needs an io control group"},
+        {"GPU_LIMIT", "needs devices of its own; the plain backend shows the host's"},
+        {"SECURITY_LEVEL", "needs namespaces and a system-call filter"},
+        {"CONTAINER_IMAGE", "needs the container backend"},
+        {"OS_TYPE", "needs the virtual-machine backend"},
+        {"VM_SETTINGS", "needs the virtual-machine backend"},
+        {"FAILURE_MODES", "needs fault injection; this backend injects nothing"},
+        {"CPU_SPIKE", "needs fault injection; this backend injects nothing"},
+        {"THREAD_BURST", "needs fault injection; this backend injects nothing"},
+        {"ASYNC_TASK_BURST", "needs fault injection; this backend injects nothing"},
+        {"THREAT_INTENSITY", "needs fault injection; this backend injects nothing"},
+    };
+    for (auto const& each : reasons)
+        if (key.starts_with(each.begins)) return std::string{each.why};
+    return "needs input payloads (stubs); none is fed to this run";
+}
+
+/// Keys that hold a program down, as opposed to what harms it.
+inline bool is_limit(std::string_view key) noexcept {
+    for (std::string_view const each : {"CPU_LIMIT", "CPU_SECONDS", "MEMORY_LIMIT", "PIDS_LIMIT", "DISK_LIMIT", "FILE_LIMIT", "OPEN_FILES_LIMIT", "OUTPUT_LIMIT", "TIMEOUT", "SECURITY_LEVEL"})
+        if (key == each) return true;
+    return false;
+}
+
+class reading {
+public:
+    reading(abilities const& can, overrides const& wins, enforcement& into) : can_{can}, wins_{wins}, into_{into} {}
+
+    result<void> key(std::string const& name, value const& asked) {
+        auto const* const known = stress::find_key(name);
+        if (auto const variable = stress::own_variable(name); !known && !variable.empty()) {
+            auto const text = asked.if_string() ? *asked.if_string() : json::text_of(asked);
+            into_.variables[std::string{variable}] = text;
+            apply(name, asked, text, "environment variable");
+        } else if (!known || !known->acts) {
+            into_.informational.push_back(name);
+        } else if (stress::counts(known->type)) {
+            SB_TRY(auto const amount, stress::amount_of(*known, asked));
+            number(name, asked, amount);
+        } else if (name == "OS_TYPE" && lowered(asked.string_or({})) == "linux") {
+            apply(name, asked, "linux", "the host");
+        } else {
+            unsupported(name, asked);
+        }
+        return {};
+    }
+
+    /// Limits that hold where the preset is silent.
+    void defaults() {
+        if (into_.held.wall_ns < 0) {
+            auto const limit = wins_.timeout_s.value_or(default_timeout_s);
+            wall(limit);
+            apply("TIMEOUT", wins_.timeout_s ? value{*wins_.timeout_s} : value{}, limit,
+                  wins_.timeout_s ? "wall clock, given by hand" : "wall clock, by default");
+        }
+        if (into_.held.output_bytes < 0) {
+            into_.held.output_bytes = default_output_bytes;
+            apply("OUTPUT_LIMIT", value{}, default_output_bytes, "pipe of each stream, by default");
+        }
+        if (!can_.walls) return;
+        auto& held = into_.held;
+        if (held.level == 0) level(default_level, value{}, ", by default");
+        if (held.tree_pids < 0 && held.user_processes < 0) pids(value{}, default_pids, ", by default");
+        if (held.scratch_bytes < 0) {
+            // half of the memory for all boxes together: what a run writes must not take the machine down
+            auto const all = can_.memory_bytes / 2 / std::max(can_.jobs, 1);
+            disk(value{}, std::max<std::int64_t>(all & ~std::int64_t{0xfffff}, 1 << 20), ", by default");
+        }
+    }
+
+private:
+    void apply(std::string const& name, value const& asked, value achieved, std::string by) {
+        into_.applied.push_back({name, asked, std::move(achieved), std::move(by)});
+    }
+    void unsupported(std::string const& name, value const& asked) {
+        unsupported(name, asked, refusal(name, can_));
+    }
+    void unsupported(std::string const& name, value const& asked, std::string why) {
+        if (is_limit(name)) into_.loose.push_back(cat(name, " cannot be enforced: ", why));
+        into_.unsupported.push_back({name, asked, std::move(why)});
+    }
+
+    void level(std::int64_t number, value const& asked, char const* how) {
+        auto const& chosen = isolate::level_of(static_cast<int>(number));
+        into_.held.level = chosen.number;
+        apply("SECURITY_LEVEL", asked, chosen.number, cat(std::string_view{chosen.name}, ": system-call filter, mounts, Landlock", std::string_view{how}));
+    }
+    void pids(value const& asked, std::int64_t count, char const* how) {
+        if (can_.tree_pids) {
+            into_.held.tree_pids = count;
+            apply("PIDS_LIMIT", asked, count, cat("pids control group", std::string_view{how}));
+        } else {
+            into_.held.user_processes = count + resident_processes;
+            apply("PIDS_LIMIT", asked, count, cat("RLIMIT_NPROC of a user namespace", std::string_view{how}));
+        }
+    }
+    void disk(value const& asked, std::int64_t bytes, char const* how) {
+        into_.held.scratch_bytes = bytes;
+        into_.held.scratch_inodes = std::max<std::int64_t>(bytes / bytes_a_file, least_files);
+        apply("DISK_LIMIT", asked, bytes, cat("size of a tmpfs, and ", into_.held.scratch_inodes, " files in it", std::string_view{how}));
+    }
+    void memory(value const& asked, std::int64_t bytes) {
+        if (can_.tree_memory) {
+            into_.held.tree_memory_bytes = bytes;
+            apply("MEMORY_LIMIT", asked, bytes, "memory control group, the whole tree");
+        } else {
+            into_.held.memory_bytes = bytes;
+            apply("MEMORY_LIMIT", asked, hard_limit(RLIMIT_AS, bytes), "RLIMIT_AS, each process");
+            into_.loose.push_back(cat("MEMORY_LIMIT holds for each process, not for the tree", can_.why_no_memory.empty() ? "" : ": ", can_.why_no_memory));
+        }
+    }
+    void cores(value const& asked, double amount) {
+        if (can_.tree_cores) {
+            auto const held = std::min(amount, static_cast<double>(isolate::usable_cpus()));
+            into_.held.tree_cores = held;
+            apply("CPU_LIMIT", asked, held, "cpu control group, the whole tree");
+        } else if (amount == std::floor(amount)) {
+            into_.held.cpus = std::min<std::int64_t>(static_cast<std::int64_t>(amount), isolate::usable_cpus());
+            apply("CPU_LIMIT", asked, into_.held.cpus, "sched_setaffinity");
+        } else {
+            unsupported("CPU_LIMIT", asked, cat("a share of a processor needs a cpu control group", can_.why_no_cores.empty() ? "" : ": ", can_.why_no_cores));
+        }
+    }
+    void wall(double seconds) { into_.held.wall_ns = static_cast<std::int64_t>(std::min(seconds, 1e9) * 1e9); }
+
+    void number(std::string const& name, value const& asked, double amount) {
+        auto& held = into_.held;
+        auto const whole = static_cast<std::int64_t>(amount);
+        if (!can_.limits && name != "TIMEOUT" && name != "OUTPUT_LIMIT" && name != "CONCURRENCY_LEVEL") unsupported(name, asked);
+        else if (name == "TIMEOUT") {
+            wall(wins_.timeout_s.value_or(amount));
+            apply(name, asked, wins_.timeout_s.value_or(amount), wins_.timeout_s ? "wall clock, given by hand" : "wall clock");
+        } else if (name == "OUTPUT_LIMIT") {
+            held.output_bytes = whole;
+            apply(name, asked, whole, "pipe of each stream");
+        } else if (name == "FILE_LIMIT") {
+            held.file_bytes = whole;
+            apply(name, asked, whole, "RLIMIT_FSIZE, each file");
+        } else if (name == "OPEN_FILES_LIMIT") {
+            held.open_files = whole;
+            apply(name, asked, hard_limit(RLIMIT_NOFILE, whole), "RLIMIT_NOFILE, each process");
+        } else if (name == "MEMORY_LIMIT") {
+            memory(asked, whole);
+        } else if (name == "CPU_SECONDS") {
+            held.cpu_seconds = static_cast<std::int64_t>(std::ceil(amount));
+            apply(name, asked, held.cpu_seconds, "RLIMIT_CPU, each process");
+        } else if (name == "CONCURRENCY_LEVEL") {
+            into_.copies = static_cast<int>(whole);
+            apply(name, asked, whole, "copies started together");
+        } else if (name == "CPU_LIMIT") {
+            cores(asked, amount);
+        } else if (name == "PIDS_LIMIT" && can_.walls) {
+            pids(asked, whole, "");
+        } else if (name == "DISK_LIMIT" && can_.walls) {
+            disk(asked, whole, "");
+        } else if (name == "SECURITY_LEVEL" && can_.walls) {
+            level(whole, asked, "");
+        } else {
+            unsupported(name, asked);
+        }
+    }
+    static std::int64_t hard_limit(int resource, std::int64_t asked) {
+        rlimit now{};
+        ::getrlimit(static_cast<__rlimit_resource>(resource), &now);
+        return now.rlim_max == RLIM_INFINITY ? asked : std::min(asked, static_cast<std::int64_t>(now.rlim_max));
+    }
+
+    static constexpr std::int64_t resident_processes = 2; // the keeper and the zygote run as the payload's user
+    static constexpr std::int64_t bytes_a_file = 4096, least_files = 1024;
+
+    abilities const& can_;
+    overrides const& wins_;
+    enforcement& into_;
+};
+
+} // namespace detail
+
+/// What a backend with these abilities makes of a preset.
+inline result<enforcement> enforce(preset_record const& preset, overrides const& wins, abilities const& can) {
+    enforcement all;
+    detail::reading reading{can, wins, all};
+    for (auto const& [name, asked] : preset.keys) SB_CHECK(reading.key(name, asked));
+    reading.defaults();
+    return all;
+}
+
+} // namespace sb::run

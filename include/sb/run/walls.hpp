@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// From what the caller asked for to what can be had: the backend of a session, what its boxes share, and the lease that
+// lets a later session clear away after this one.
+#pragma once
+#include <sb/isolate/cgroup_host.hpp>
+#include <sb/isolate/copy_tree.hpp>
+#include <sb/isolate/landlock.hpp>
+#include <sb/run/box_cell.hpp>
+#include <sb/run/environment.hpp>
+#include <sb/run/lease.hpp>
+#include <sb/run/plain.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/random.h>
+#include <unistd.h>
+#include <vector>
+
+namespace sb::run {
+
+struct wall_choices {
+    std::string work; ///< empty: the current folder
+    std::string system; ///< --root; empty: the host's
+    std::vector<std::string> bindings;
+    bool bind_path = false; ///< show the folders of PATH too
+    bool fresh = false;
+    int jobs = 1;
+};
+
+/// Walls as far as the caller's process prepares them; it outlives the slots that it gives cells to.
+class walls {
+public:
+    /// Looks at the host and takes a lease. `path` is the workload's PATH.
+    static result<std::unique_ptr<walls>> make(wall_choices const& asked, std::string const& data_dir, std::string_view path) {
+        auto made = std::unique_ptr<walls>{new walls};
+        auto& all = made->session_;
+        SB_CHECK(made->choose_view(asked, path));
+        SB_TRY(all.user, isolate::choose_payload_user());
+        all.fresh = asked.fresh;
+        if (::getrandom(&all.clone_key, sizeof all.clone_key, 0) != sizeof all.clone_key || all.clone_key == 0) all.clone_key = 0x5bd1e995'9e3779b9u;
+        SB_CHECK(made->take_groups(data_dir));
+        SB_CHECK(made->map_owners());
+        made->can_.walls = true;
+        made->can_.jobs = asked.jobs;
+        made->can_.memory_bytes = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
+        return made;
+    }
+    walls(walls const&) = delete;
+    walls& operator=(walls const&) = delete;
+    ~walls() { close(); }
+
+    /// When the last slot is gone.
+    void close() {
+        if (owner_ != ::getpid()) return;
+        if (groups_) (void)groups_->restore();
+        groups_.reset();
+        copy_.reset();
+        lease_.reset();
+    }
+
+    cell_maker cells() {
+        return [this](isolate::session_folder& folder, std::size_t number, isolate::order_room& room) { return box_cell::make(session_, folder, number, room); };
+    }
+    backend backend_of() const {
+        std::vector<std::string> layers{"user", "pid", "mount", "network", "ipc", "uts", "cgroup", "root", "workspace", "proc", "dev",
+                                        "no_new_privs", "capabilities", "seccomp"};
+        if (isolate::landlock_version() >= isolate::landlock_rules::oldest) layers.emplace_back("landlock");
+        for (auto const* each : {"session", "rlimits", "environment", "home", "tmpdir", "descriptors"}) layers.emplace_back(each);
+        return {"process", std::move(layers), {}, sources(), [can = can_](preset_record const& preset, overrides const& wins) { return enforce(preset, wins, can); }};
+    }
+    std::string const& folder() const noexcept { return session_.shown.work; }
+    /// Nothing when a payload can see the file and what interprets it.
+    file_judge hidden() const {
+        return [this](std::string const& file) { return why_hidden(file); };
+    }
+    abilities const& can() const noexcept { return can_; }
+
+private:
+    walls() = default;
+
+    result<void> choose_view(wall_choices const& asked, std::string_view path) {
+        auto& shown = session_.shown;
+        SB_TRY(shown.work, isolate::workspace_folder(asked.work.empty() ? "." : asked.work));
+        if (!asked.system.empty()) {
+            auto const root = isolate::real_path(asked.system);
+            if (root.has_error()) return caller_error(cat("--root ", asked.system, ": ", std::strerror(errno)));
+            shown.system = *root;
+        }
+        for (auto const& each : asked.bindings) {
+            SB_TRY(auto made, isolate::parse_binding(each));
+            shown.bindings.push_back(std::move(made));
+        }
+        if (!asked.bind_path) return {};
+        split(path, ':', [&](std::string_view folder) {
+            auto const real = isolate::real_path(std::string{folder});
+            if (real.has_error() || isolate::shows(shown, *real) || *real == "/") return;
+            shown.bindings.push_back({*real, std::string{folder}, false});
+        });
+        return {};
+    }
+
+    result<void> take_groups(std::string const& data_dir) {
+        auto terms = new_lease(isolate::random_id());
+        auto found = isolate::cgroup_host::find(terms.id);
+        using isolate::controller;
+        can_.tree_memory = found.has(controller::memory), can_.why_no_memory = found.why_not(controller::memory);
+        can_.tree_pids = found.has(controller::pids), can_.why_no_pids = found.why_not(controller::pids);
+        can_.tree_cores = found.has(controller::cpu), can_.why_no_cores = found.why_not(controller::cpu);
+        can_.tree_time = found.has(controller::cpuacct);
+        if (!can_.tree_memory && !can_.tree_pids && !can_.tree_cores && !can_.tree_time) return {};
+        terms.cgroups = found.bases();
+        terms.switched_on = found.switched_on();
+        SB_TRY(auto lease, held_lease::take(data_dir, terms));
+        lease_.emplace(std::move(lease));
+        groups_.emplace(std::move(found));
+        session_.groups = &*groups_;
+        return {};
+    }
+
+    /// Root's own files are shown to a payload that is not root as if they were its own, where the file system can.
+    result<void> map_owners() {
+        if (::geteuid() != 0) return {};
+        struct stat owner {};
+        if (::stat(session_.shown.work.c_str(), &owner) != 0) return last_error("stat", session_.shown.work);
+        SB_TRY(auto map, isolate::owner_map(owner, session_.user));
+        SB_TRY(auto const trial, isolate::copy_mount(AT_FDCWD, session_.shown.work, false));
+        if (isolate::map_owners(trial.get(), map.get()).has_error()) return copy_workspace();
+        session_.owners = std::move(map);
+        return {};
+    }
+    /// Not every file system can: then the payload gets a copy that is its own.
+    result<void> copy_workspace() {
+        SB_TRY(auto folder, isolate::session_folder::make());
+        auto const path = folder.path() + "/work";
+        if (::mkdir(path.c_str(), 0755) != 0) return last_error("make folder", path);
+        auto const from = isolate::detail::open_folder(AT_FDCWD, session_.shown.work.c_str()), to = isolate::detail::open_folder(AT_FDCWD, path.c_str());
+        if (!from || !to) return last_error("open", from ? path : session_.shown.work);
+        isolate::tree_owner const owner{session_.user.uid, session_.user.gid};
+        auto const copied = isolate::copy_tree(from.get(), to.get(), owner);
+        if (copied.has_error()) return system_error(cat("workspace ", session_.shown.work, ": its file system cannot show files under another owner, and it cannot be copied: ", copied.error().what));
+        struct stat facts {};
+        if (::fstat(from.get(), &facts) != 0 || ::fchmod(to.get(), facts.st_mode & 0777) != 0 || ::fchown(to.get(), owner.uid, owner.gid) != 0)
+            return last_error("change owner of", path);
+        session_.lower = path;
+        copy_.emplace(std::move(folder));
+        return {};
+    }
+
+    std::map<std::string, std::string> sources() const {
+        std::map<std::string, std::string> all;
+        bool const one = groups_ && groups_->version(isolate::controller::memory) == 1;
+        all["cpu_user_s"] = can_.tree_time ? "control group, the whole tree, killed orphans too; split as the kernel samples it" : "wait4, all processes that the sandbox took in";
+        all["peak_rss_bytes"] = can_.tree_memory ? cat("memory control group (", one ? "v1" : "v2", "), the whole tree, page cache and tmpfs included, in steps of about 256 KiB")
+                                                 : std::string{"wait4, largest process; never below the slot's own"};
+        if (can_.tree_memory) {
+            all["peak_file_bytes"] = "charged at the end of the run";
+            all["peak_shm_bytes"] = "charged at the end of the run, tmpfs included";
+            all["peak_anon_bytes"] = "the peak less these two";
+        }
+        all["read_bytes"] = "wait4, from storage";
+        all["write_bytes"] = "wait4, made dirty for storage";
+        all["write_logical_bytes"] = "/proc/PID/io of the first process and what it waited for";
+        return all;
+    }
+
+    std::optional<std::string> why_hidden(std::string const& file) const {
+        auto const real = isolate::real_path(file);
+        if (real.has_error()) return std::nullopt; // finding it is somebody else's matter
+        auto const& shown = session_.shown;
+        for (auto const& each : {file, *real}) {
+            if (isolate::shows(shown, each)) continue;
+            if (isolate::detail::is_below(each, "/tmp")) return cat(each, " is hidden behind the sandbox's own /tmp; copy it to the workspace ", shown.work);
+            auto folder = each.substr(0, each.rfind('/'));
+            if (folder.ends_with("/bin")) folder.resize(folder.size() - 4);
+            if (folder.empty()) return cat(each, " is not shown to a payload");
+            return cat(each, " is outside of what a payload sees; --bind ", folder, ":", folder, ":ro shows it");
+        }
+        return interpreter_hidden(*real);
+    }
+    std::optional<std::string> interpreter_hidden(std::string const& script) const {
+        auto const file = open_file(script, O_RDONLY);
+        char head[256];
+        auto const n = file.has_error() ? -1 : ::read(file->get(), head, sizeof head);
+        if (n < 2 || head[0] != '#' || head[1] != '!') return std::nullopt;
+        auto line = trim(std::string_view{head + 2, static_cast<std::size_t>(n) - 2}.substr(0, std::string_view{head + 2, static_cast<std::size_t>(n) - 2}.find('\n')));
+        std::string const interpreter{line.substr(0, line.find_first_of(" \t"))};
+        if (interpreter.empty() || interpreter == script) return std::nullopt;
+        auto why = why_hidden(interpreter);
+        if (why) *why = cat("its interpreter ", *why);
+        return why;
+    }
+
+    box_session session_;
+    abilities can_;
+    std::optional<isolate::cgroup_host> groups_;
+    std::optional<held_lease> lease_;
+    std::optional<isolate::session_folder> copy_; ///< of the workspace
+    pid_t owner_ = ::getpid();
+};
+
+} // namespace sb::run

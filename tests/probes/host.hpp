@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+// The host as the witness knows it: what a sandbox must not reach, and how it looked before and after.
+#pragma once
+#include "ipc_key.hpp"
+#include "launch.hpp"
+#include <algorithm>
+#include <arpa/inet.h>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <dirent.h>
+#include <map>
+#include <mqueue.h>
+#include <netinet/in.h>
+#include <sb/core/sha256.hpp>
+#include <sb/isolate/remove_tree.hpp>
+#include <set>
+#include <sys/msg.h>
+#include <sys/random.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <sys/statvfs.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+namespace probes {
+
+inline std::string random_word() {
+    std::uint64_t bits = 0;
+    (void)!::getrandom(&bits, sizeof bits, 0);
+    char text[20];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(bits));
+    return text;
+}
+
+inline std::string read_whole(std::string const& path) {
+    std::string text;
+    int const fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+    char block[65536];
+    for (ssize_t n = 0; fd >= 0 && (n = ::read(fd, block, sizeof block)) > 0;) text.append(block, static_cast<std::size_t>(n));
+    if (fd >= 0) ::close(fd);
+    return text;
+}
+
+inline bool write_whole(std::string const& path, std::string_view text, mode_t mode) {
+    int const fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+    bool const done = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    if (fd >= 0) ::fchmod(fd, mode), ::close(fd);
+    return done;
+}
+
+inline std::vector<std::string> names_of(std::string const& folder) {
+    std::vector<std::string> names;
+    if (auto const fd = sb::isolate::detail::open_folder(AT_FDCWD, folder.c_str())) names = sb::isolate::detail::names_in(fd.get());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+/// Processes whose command line names the run, wherever they hide: pid and state.
+inline std::vector<pid_t> processes_with(std::string const& tag) {
+    std::vector<pid_t> found;
+    for (auto const& name : names_of("/proc"))
+        if (name[0] >= '1' && name[0] <= '9' && read_whole("/proc/" + name + "/cmdline").find(tag) != std::string::npos) found.push_back(std::atoi(name.c_str()));
+    return found;
+}
+
+inline std::vector<pid_t> children_of(pid_t parent) {
+    std::vector<pid_t> found;
+    for (auto const& name : names_of("/proc")) {
+        if (name[0] < '1' || name[0] > '9') continue;
+        auto const stat = read_whole("/proc/" + name + "/stat");
+        auto const at = stat.rfind(") ");
+        if (at != std::string::npos && std::atoi(stat.c_str() + at + 4) == parent) found.push_back(std::atoi(name.c_str()));
+    }
+    return found;
+}
+
+/// What a sandbox without an ipc namespace let through to the host.
+inline void remove_ipc(std::string const& tag) {
+    auto const key = ipc_key(tag);
+    if (int const id = ::shmget(key, 0, 0); id >= 0) ::shmctl(id, IPC_RMID, nullptr);
+    if (int const id = ::semget(key, 0, 0); id >= 0) ::semctl(id, 0, IPC_RMID);
+    if (int const id = ::msgget(key, 0); id >= 0) ::msgctl(id, IPC_RMID, nullptr);
+    auto const name = "/sb-probe-" + tag;
+    ::shm_unlink(name.c_str()), ::mq_unlink(name.c_str());
+}
+
+/// What the witness sets up beside the sandbox.
+class host {
+public:
+    std::string base, work, outside, temp, data, home, control, secret, token = random_word(), word = random_word();
+    int tcp_port = 0, leaked_file = -1, leaked_folder = -1, leaked_namespace = -1;
+    int terminal = -1;
+    std::string terminal_name;
+
+    host() {
+        char const* const where = std::getenv("TMPDIR");
+        auto name = std::string{where && *where ? where : "/tmp"} + "/sb-witness-XXXXXX";
+        if (!::mkdtemp(name.data())) return;
+        base = name;
+        for (auto* const each : {&work, &outside, &temp, &data, &home, &control}) {
+            static char const* const names[] = {"work", "outside", "temp", "data", "home", "control"};
+            *each = base + "/" + names[at_++];
+            ::mkdir(each->c_str(), 0700);
+        }
+        secret = outside + "/secret";
+        write_whole(secret, "secret " + token + "\n", 0600);
+        leaked_file = ::open(secret.c_str(), O_RDONLY | O_CLOEXEC);
+        leaked_folder = ::open(outside.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        leaked_namespace = ::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+        listen_all();
+        terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+        if (terminal >= 0 && ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0) {
+            terminal_name = ::ptsname(terminal);
+            keyboard_ = ::open(terminal_name.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+            termios raw{};
+            ::tcgetattr(keyboard_, &raw), ::cfmakeraw(&raw), ::tcsetattr(keyboard_, TCSANOW, &raw);
+        }
+        new_canary();
+    }
+    host(host const&) = delete;
+    host& operator=(host const&) = delete;
+    ~host() {
+        if (canary_ > 0) ::kill(canary_, SIGKILL), ::waitpid(canary_, nullptr, 0);
+        if (base.empty()) return;
+        clear(base);
+        ::rmdir(base.c_str());
+    }
+
+    bool ready() const { return !base.empty() && canary_ > 0 && tcp_port > 0; }
+    pid_t canary() const { return canary_; }
+    std::string abstract() const { return "sb-witness-" + word; }
+    std::string socket() const { return outside + "/socket"; }
+
+    static void clear(std::string const& folder) {
+        if (auto const fd = sb::isolate::detail::open_folder(AT_FDCWD, folder.c_str())) (void)sb::isolate::empty_folder(fd.get(), folder);
+    }
+
+    /// A process that ends when it is touched.
+    void new_canary() {
+        canary_ = ::fork();
+        if (canary_ != 0) return;
+        detail::default_signals();
+        ::setsid();
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        ::prctl(PR_SET_NAME, "sb-canary");
+        for (;;) ::pause();
+    }
+    /// Whether it was alive; a dead one is replaced.
+    bool canary_lives() {
+        if (canary_ > 0 && ::waitpid(canary_, nullptr, WNOHANG) == 0) return true;
+        new_canary();
+        return false;
+    }
+    /// Who has called since the last time.
+    std::string callers() {
+        std::string who;
+        for (auto const& [name, fd] : listeners_)
+            for (int call = 0; (call = ::accept4(fd, nullptr, nullptr, SOCK_CLOEXEC)) >= 0; ::close(call)) who += " " + name;
+        return who;
+    }
+    /// Bytes that were typed at the terminal by whom nobody asked.
+    int typed() {
+        int bytes = 0;
+        ::ioctl(keyboard_, FIONREAD, &bytes);
+        ::tcflush(keyboard_, TCIFLUSH);
+        return bytes;
+    }
+
+private:
+    void listen_all() {
+        int const tcp = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        sockaddr_in here{};
+        here.sin_family = AF_INET, here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof here;
+        if (::bind(tcp, reinterpret_cast<sockaddr*>(&here), size) == 0 && ::listen(tcp, 64) == 0 && ::getsockname(tcp, reinterpret_cast<sockaddr*>(&here), &size) == 0) {
+            tcp_port = ntohs(here.sin_port);
+            listeners_.emplace_back("tcp", tcp);
+        }
+        for (bool const hidden : {true, false}) {
+            sockaddr_un name{};
+            name.sun_family = AF_UNIX;
+            auto const text = hidden ? abstract() : socket();
+            if (text.size() + 2 > sizeof name.sun_path) continue;
+            std::memcpy(name.sun_path + (hidden ? 1 : 0), text.data(), text.size());
+            int const fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+            if (::bind(fd, reinterpret_cast<sockaddr*>(&name), static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + text.size() + 1)) == 0 && ::listen(fd, 64) == 0)
+                listeners_.emplace_back(hidden ? "abstract" : "path", fd);
+        }
+    }
+
+    std::size_t at_ = 0;
+    pid_t canary_ = -1;
+    int keyboard_ = -1;
+    std::vector<std::pair<std::string, int>> listeners_;
+};
+
+/// The host at one moment, by name; what two moments differ in is what was done in between.
+using snapshot = std::map<std::string, std::string>;
+
+namespace detail {
+/// Groups with our label and without a process, as a run that is over leaves them; whoever has one is somebody's.
+/// True when a process is in the folder or below it.
+inline bool groups_below(std::string const& folder, int depth, std::string& into) { // NOLINT(misc-no-recursion)
+    bool lived_in = !read_whole(folder + "/cgroup.procs").empty();
+    std::string below;
+    if (depth > 0)
+        for (auto const& name : names_of(folder)) {
+            struct stat facts {};
+            auto const path = folder + "/" + name;
+            if (::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) && groups_below(path, depth - 1, below)) lived_in = true;
+        }
+    into += below;
+    if (!lived_in && folder.find("sandbench") != std::string::npos) into += folder + "\n";
+    return lived_in;
+}
+} // namespace detail
+
+/// Lines, one for each thing. `programs`: those that nobody may change.
+inline snapshot look(host const& at, std::vector<std::string> const& programs) {
+    snapshot all;
+    for (auto const* const name : {"kernel/core_pattern", "kernel/modprobe", "kernel/hostname", "kernel/pid_max", "kernel/randomize_va_space", "kernel/shmmax", "kernel/sysrq",
+                                   "vm/overcommit_memory", "vm/panic_on_oom", "fs/protected_symlinks", "fs/suid_dumpable", "net/ipv4/ip_forward", "net/core/somaxconn",
+                                   "user/max_user_namespaces"})
+        all[std::string{"/proc/sys/"} + name] = read_whole(std::string{"/proc/sys/"} + name);
+    all["mounts"] = read_whole("/proc/self/mountinfo");
+    for (auto const* const name : {"shm", "sem", "msg"}) all[std::string{"System V "} + name] = [&] {
+        // which there are; what is in them changes with their owners
+        std::string ids, text = read_whole(std::string{"/proc/sysvipc/"} + name);
+        for (std::size_t line = text.find('\n'); line != std::string::npos && line + 1 < text.size(); line = text.find('\n', line + 1))
+            ids += text.substr(line + 1, 22) + "\n";
+        return ids;
+    }();
+    for (auto const* const folder : {"/dev/shm", "/dev/mqueue"}) {
+        std::string names;
+        for (auto const& name : names_of(folder))
+            if (name.find("sb-") != std::string::npos) names += name + "\n";
+        all[folder] = names;
+    }
+    std::string keys;
+    auto const table = read_whole("/proc/keys");
+    for (std::size_t at_key = table.find("sb-probe"); at_key != std::string::npos; at_key = table.find("sb-probe", at_key + 1)) keys += std::to_string(at_key) + "\n";
+    all["keys"] = keys;
+    std::string groups;
+    detail::groups_below("/sys/fs/cgroup", 6, groups);
+    all["control groups"] = groups;
+    for (auto const& program : programs) all["bytes of " + program] = sb::sha256_hex(read_whole(program));
+    all["the secret"] = read_whole(at.secret);
+    std::string listed;
+    struct stat facts {};
+    for (auto const& name : names_of(at.outside)) listed += name + "\n";
+    ::stat(at.secret.c_str(), &facts);
+    all["files outside"] = listed + std::to_string(facts.st_nlink) + " " + std::to_string(facts.st_mtim.tv_sec);
+    listed.clear();
+    for (auto const& name : names_of(at.temp)) listed += name + "\n";
+    all["temporary folder"] = listed;
+    listed.clear();
+    for (auto const& folder : {std::string{"/tmp"}, std::string{"/var/tmp"}, std::string{"/run"}})
+        for (auto const& name : names_of(folder))
+            if (name.starts_with("sb-exec") || name.starts_with("sb-probe") || name.starts_with("sb-neighbour") || (name.starts_with("sandbench") && !name.starts_with("sandbench-vm"))) listed += folder + "/" + name + "\n";
+    all["/tmp, /var/tmp, /run"] = listed;
+    listed.clear();
+    for (auto const& name : names_of(at.work))
+        if (name != "sb-probe" && name != "suid") listed += name + "\n";
+    all["folder of the run"] = listed;
+    timespec wall{}, since{};
+    ::clock_gettime(CLOCK_REALTIME, &wall), ::clock_gettime(CLOCK_BOOTTIME, &since);
+    auto const offset = static_cast<double>(wall.tv_sec - since.tv_sec) + static_cast<double>(wall.tv_nsec - since.tv_nsec) / 1e9;
+    static double const first = offset;
+    all["clock"] = std::to_string(std::lround((offset - first) / 4)); // steps of 2 s and more, against the first look
+    return all;
+}
+
+/// What differs: "thing: + line" and "thing: - line".
+inline std::set<std::string> differences(snapshot const& before, snapshot const& after) {
+    auto const lines = [](std::string const& text) {
+        std::set<std::string> all;
+        for (std::size_t at = 0; at < text.size();) {
+            auto const end = std::min(text.find('\n', at), text.size());
+            all.insert(text.substr(at, end - at));
+            at = end + 1;
+        }
+        return all;
+    };
+    std::set<std::string> found;
+    for (auto const& [name, was] : before) {
+        auto const now = after.find(name);
+        if (now == after.end() || now->second == was) continue;
+        auto const old = lines(was), fresh = lines(now->second);
+        for (auto const& line : fresh)
+            if (!old.contains(line)) found.insert(name + ": + " + line.substr(0, 120));
+        // that somebody else's folder or group goes away is nobody's harm
+        bool const gone_is_well = name == "control groups" || name == "/tmp, /var/tmp, /run";
+        for (auto const& line : old)
+            if (!gone_is_well && !fresh.contains(line)) found.insert(name + ": - " + line.substr(0, 120));
+    }
+    return found;
+}
+
+} // namespace probes

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// What every probe shares: the words it is given, the attempts it makes, the one line that it says in the end.
+#pragma once
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace probes {
+
+/// The words key=value that the witness gives to a probe.
+class words {
+public:
+    words(int count, char** all) : all_(all, all + count) {}
+    std::string text(std::string_view key, std::string_view otherwise = {}) const {
+        for (auto const& word : all_)
+            if (word.size() > key.size() && word.starts_with(key) && word[key.size()] == '=') return word.substr(key.size() + 1);
+        return std::string{otherwise};
+    }
+    long number(std::string_view key, long otherwise = 0) const {
+        auto const found = text(key);
+        return found.empty() ? otherwise : std::atol(found.c_str());
+    }
+    /// The variant of the probe: do=NAME.
+    bool does(std::string_view what) const { return text("do") == what; }
+
+private:
+    std::vector<std::string> all_;
+};
+
+/// What was tried and what came of it. The line stays below the 4 KiB of output that a record shows.
+class attempts {
+public:
+    /// `achieved`: the bad thing happened. `code` is the errno that stopped it.
+    void add(std::string_view what, bool achieved, int code = 0) {
+        begin(what);
+        list_ += achieved ? "true" : "false";
+        if (!achieved && code != 0) {
+            auto const* const name = ::strerrorname_np(code);
+            ((list_ += ",\"errno\":\"") += name ? name : "?") += '"';
+        }
+        list_ += '}';
+        achieved_ = achieved_ || achieved;
+    }
+    /// As the return value of a system call says it.
+    bool call(std::string_view what, long result) {
+        add(what, result >= 0, errno);
+        return result >= 0;
+    }
+    /// For a call with arguments that the kernel must turn down, after it has looked at the caller's rights: any
+    /// answer but those that refuse shows that the way in is open.
+    void reach(std::string_view what, long result) {
+        bool const refused = result < 0 && (errno == ENOSYS || errno == EPERM || errno == EACCES || errno == EROFS);
+        add(what, !refused, errno);
+    }
+    /// Done; whether it did harm is seen from outside alone.
+    void seen_outside(std::string_view what) {
+        begin(what);
+        list_ += "null}";
+    }
+    bool achieved() const noexcept { return achieved_; }
+
+    void print(int number, std::string_view name) const {
+        auto const line = "{\"probe\":" + std::to_string(number) + ",\"name\":\"" + std::string{name} + "\",\"attempts\":[" + list_ + "]}\n";
+        for (std::size_t at = 0; at < line.size();) {
+            auto const n = ::write(1, line.data() + at, line.size() - at);
+            if (n <= 0) ::_exit(1);
+            at += static_cast<std::size_t>(n);
+        }
+    }
+
+private:
+    void begin(std::string_view what) {
+        if (!list_.empty()) list_ += ',';
+        ((list_ += "{\"what\":\"") += what) += "\",\"achieved\":";
+    }
+    std::string list_;
+    bool achieved_ = false;
+};
+
+/// Does in a child what would change this process; the act returns 0 when it was achieved, else an errno.
+template <class Act> int in_child(Act act) {
+    auto const pid = ::fork();
+    if (pid < 0) return errno;
+    if (pid == 0) ::_exit(act());
+    int status = 0;
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+}
+
+inline int open_only(std::string const& path, int flags) {
+    int const fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd >= 0) ::close(fd);
+    return fd;
+}
+
+/// Opens without a byte read or written.
+inline void try_open(attempts& tried, std::string const& path, int flags) {
+    tried.call(((flags & O_ACCMODE) == O_RDONLY ? "read " : "write ") + path, open_only(path, flags));
+}
+
+/// A file without a name, so that nothing stays whatever ends us.
+inline int nameless_file(std::string const& folder) {
+    auto name = folder + "/sb-probe-XXXXXX";
+    int const fd = ::mkstemp(name.data());
+    if (fd >= 0) ::unlink(name.c_str());
+    return fd;
+}
+
+/// True when all of it was taken; errno says why not.
+inline bool write_mib(int fd, long mib) {
+    static char block[1 << 20];
+    std::memset(block, 'x', sizeof block);
+    for (long i = 0; i < mib; ++i)
+        for (std::size_t at = 0; at < sizeof block;) {
+            auto const n = ::write(fd, block + at, sizeof block - at);
+            if (n <= 0) return false;
+            at += static_cast<std::size_t>(n);
+        }
+    return true;
+}
+
+/// Waits without help from signals, bounded.
+inline void wait_for(double seconds) {
+    for (auto left = static_cast<long>(seconds * 100); left > 0; --left) ::usleep(10000);
+}
+
+/// The host's canary is out of reach: so is what else has a number there, and number 1 is our own namespace's.
+inline bool own_pid_namespace(words const& given) {
+    auto const canary = static_cast<pid_t>(given.number("canary"));
+    return canary > 0 && ::kill(canary, 0) < 0 && errno == ESRCH;
+}
+
+using probe = void(words const&, attempts&);
+// exhaust.cpp: take all of something
+probe fork_bomb, thread_bomb, memory_bomb, cache_pressure, disk_fill, file_limit, descriptors, cpu_spin, kernel_objects;
+// outlive.cpp: do not end, or end others
+probe endless, daemonise, orphan_pipe, time_bomb, kill_others, signal_supervisor, supervisor_killed;
+// speak.cpp: say what the listener cannot bear
+probe output_flood, raw_bytes, forged_records, bombs;
+// see.cpp: read and write what belongs to the host
+probe trace_others, outside_proc, proc_sys, kernel_secrets, sys_files, cgroup_escape, devices;
+// call.cpp: system calls with power
+probe raise_limits, mounts, namespaces, keyrings, rare_calls, set_clock;
+// escape.cpp: through what was left open
+probe leave_root, inherited, overwrite_launcher, terminal, set_user_id, core_dump, environment;
+// connect.cpp
+probe odd_sockets, path_sockets, network;
+// litter.cpp: what is left for whoever comes after
+probe result_races, special_files, ipc_objects, stubborn_files, neighbours;
+
+} // namespace probes

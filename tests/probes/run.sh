@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Runs the probes: run.sh [--bin FOLDER] [--nobody] [--controls] [NUMBER|NAME…]. The tools are in FOLDER (build/bin), the
+# probes in ../probes beside it. --nobody: as an unprivileged user, by root. SB_PROBE_OPTIONS is given to sb-exec.
+# run.sh --write makes docs/reference/probes.md, run.sh --check-page fails when that page is not what --write would make.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+bin=${SB_BIN:-$here/../../build/bin} nobody=no page=
+while :; do
+    case ${1-} in
+    --bin) bin=${2:?the folder of the tools}; shift 2 ;;
+    --nobody) nobody=yes; shift ;;
+    --write | --check-page) page=$1; shift ;;
+    *) break ;;
+    esac
+done
+bin=$(cd "$bin" && pwd) || exit 2
+witness=$bin/../probes/sb-witness
+[ -x "$witness" ] || { echo "run.sh: $witness is not built" >&2; exit 2; }
+case $page in
+--write) exec "$witness" --may-skip "$here/may_skip" --write "$here/../../docs/reference/probes.md" ;;
+--check-page)
+    "$witness" --may-skip "$here/may_skip" --write - | diff -u "$here/../../docs/reference/probes.md" - && exit 0
+    echo 'docs/reference/probes.md is not current: tests/probes/run.sh --write' >&2
+    exit 1 ;;
+esac
+if [ $nobody = no ]; then
+    SB_BIN=$bin exec "$witness" --may-skip "$here/may_skip" "$@"
+fi
+[ "$(id -u)" = 0 ] || { echo 'SKIPPED: --nobody needs root, who may become another user'; exit 77; }
+# a folder that nobody can read, whatever the build's parents allow
+stage=$(mktemp -d) || exit 2
+trap 'rm -rf "$stage"' EXIT
+trap 'exit 130' INT TERM HUP
+chmod 755 "$stage"
+mkdir "$stage/bin" "$stage/probes" "$stage/tmp"
+cp "$bin"/sb* "$stage/bin" && cp "$witness" "$bin/../probes/sb-probe" "$stage/probes" && cp "$here/may_skip" "$stage" || exit 2
+chown 65534:65534 "$stage/tmp"
+cd "$stage/tmp" || exit 2
+SB_BIN=$stage/bin HOME=$stage/tmp TMPDIR=$stage/tmp setpriv --reuid 65534 --regid 65534 --clear-groups "$stage/probes/sb-witness" --may-skip "$stage/may_skip" "$@"

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Processes of a test inside a control group of its own, whichever kind the host has.
+#pragma once
+#include "support/catch.hpp"
+#include <sb/isolate/cgroup.hpp>
+#include <csignal>
+#include <linux/sched.h>
+#include <string>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__has_feature)
+#define SB_TEST_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SB_TEST_SANITIZED 1
+#else
+#define SB_TEST_SANITIZED 0
+#endif
+
+namespace sb::test {
+
+/// A sanitizer keeps memory of its own, in the group too.
+inline constexpr bool sanitized = SB_TEST_SANITIZED;
+
+/// Runs `work` in a process of the payload; it starts when it is where it belongs. `work` gives the exit status.
+template <class Work>
+pid_t start_in(isolate::cgroup& group, Work work) {
+    int gate[2];
+    REQUIRE(::pipe2(gate, O_CLOEXEC) == 0);
+    clone_args how{};
+    how.exit_signal = SIGCHLD;
+    if (group.run_leaf() >= 0) {
+        how.flags = CLONE_INTO_CGROUP;
+        how.cgroup = static_cast<unsigned>(group.run_leaf());
+    }
+    auto const child = static_cast<pid_t>(::syscall(SYS_clone3, &how, sizeof how));
+    if (child == 0) {
+        ::close(gate[1]);
+        char c;
+        (void)!::read(gate[0], &c, 1);
+        ::_exit(work());
+    }
+    REQUIRE(child > 0);
+    if (group.run_leaf() < 0) {
+        auto const moved = group.add(child);
+        INFO((moved.has_error() ? moved.error().what : std::string{}));
+        CHECK_FALSE(moved.has_error());
+    }
+    ::close(gate[1]);
+    ::close(gate[0]);
+    return child;
+}
+
+inline int wait_for(pid_t child) {
+    int status = 0;
+    (void)retry([&] { return ::waitpid(child, &status, 0); });
+    return status;
+}
+
+/// Touches so many bytes; null when the system refused.
+inline char* touched(std::size_t bytes) {
+    void* const all = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED) return nullptr;
+    auto* const at = static_cast<char volatile*>(all);
+    for (std::size_t i = 0; i < bytes; i += 4096) at[i] = 1;
+    return static_cast<char*>(all);
+}
+
+/// Burns processor time of this thread, nearly all of it outside the kernel.
+inline void burn(std::int64_t ns) {
+    for (timespec now{};;) {
+        for (int volatile i = 0; i < 20'000;) i = i + 1;
+        ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        if (std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec >= ns) return;
+    }
+}
+
+} // namespace sb::test

@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Each limit against the programs that try to break it: run.sh [--bin FOLDER] [--nobody] [--bare] [VICTIM…]. Judged by the
+# record of the run: the class of its end, limits_hit, and what the row says beside that. --bare shows that without a
+# limit each victim gets what it wants. SB_PROBE_OPTIONS is given to sb-exec; --nobody is for root and gives up being it.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+bin=${SB_BIN:-$here/../../build/bin} nobody=no bare=no
+while :; do
+    case ${1-} in
+    --bin) bin=${2:?the folder of the tools}; shift 2 ;;
+    --nobody) nobody=yes; shift ;;
+    --bare) bare=yes; shift ;;
+    *) break ;;
+    esac
+done
+bin=$(cd "$bin" && pwd) || exit 2
+victim=$bin/../victims/victim
+[ -x "$victim" ] || { echo "run.sh: $victim is not built" >&2; exit 2; }
+only=" $* "
+
+stage=$(mktemp -d) || exit 2
+trap 'chmod -R u+rwX "$stage" 2>/dev/null; rm -rf "$stage"' EXIT
+trap 'exit 130' INT TERM HUP
+chmod 755 "$stage"
+if [ $nobody = yes ]; then
+    [ "$(id -u)" = 0 ] || { echo 'SKIPPED: --nobody needs root, who may become another user'; exit 77; }
+    mkdir "$stage/bin" "$stage/victims" "$stage/tmp" && cp "$bin"/sb* "$stage/bin" && cp "$victim" "$stage/victims" && cp "$0" "$here/may_skip" "$stage" || exit 2
+    chown 65534:65534 "$stage/tmp"
+    cd "$stage/tmp" || exit 2
+    SB_BIN=$stage/bin HOME=$stage/tmp TMPDIR=$stage/tmp setpriv --reuid 65534 --regid 65534 --clear-groups "$stage/run.sh" "$@"
+    exit
+fi
+mkdir "$stage/work" "$stage/tmp" "$stage/home" "$stage/data" && cp "$victim" "$stage/work/victim" && cd "$stage/work" || exit 2
+tag=sbvictim$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
+echo "$tag" >"$stage/tag"
+
+user_on_v1() { [ "$(id -u)" != 0 ] && ! grep -qs memory /sys/fs/cgroup/cgroup.controllers; }
+printed() { printf '%s\n' "$record" | sed -n 's/.*"stdout":{[^}]*"head":"\([^"\\]*\).*/\1/p'; } # the first line of it
+reason() { printf '%s\n' "$record" | sed -n 's/.*"end":{[^}]*"reason":"\([^"]*\)".*/\1/p'; }
+number_of() { printf '%s\n' "$record" | sed -n "s/.*\"$1\":\\([-0-9.e]*\\).*/\\1/p"; }
+at_most() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 <= b + 0) }'; }
+left() { grep -lszFf "$stage/tag" /proc/[0-9]*/cmdline | wc -l; } # processes that still carry the tag
+
+not_for_the_tree() { # the record says of $key that nothing, or a limit of each process, holds it
+    case $key in CPU_LIMIT | MEMORY_LIMIT | PIDS_LIMIT | DISK_LIMIT) ;; *) return 1 ;; esac
+    printf '%s\n' "$record" | grep -q "\"key\":\"$key\"[^}]*\(\"why\"\|each process\|whole processors\|sched_setaffinity\)"
+}
+
+held=0 broken=0 skipped=0
+verdict() { # held|broken|skipped NAME WHY
+    printf '%-16s %-8s %s\n' "$2" "$1" "$3"
+    case $1 in held | shown) held=$((held + 1)) ;; skipped) skipped=$((skipped + 1)) ;; *) broken=$((broken + 1)) ;; esac
+}
+
+# row NAME WORDS PRESET CLASSES LIMIT [CHECK…]: the classes that are right, the key that limits_hit must name ("-": none)
+row() {
+    name=$1 words=$2 preset=$3 classes=$4 limit=$5
+    shift 5
+    case $only in '  ' | *" $name "*) ;; *) return ;; esac
+    if [ $bare = yes ]; then
+        case " $* " in *' endless '*) return ;; esac
+        # shellcheck disable=SC2086
+        if timeout 60 ./victim $words "$tag" >"$stage/out" 2>/dev/null; then verdict shown "$name" "$(head -c 60 "$stage/out" | head -1 | tr -cd '[:print:]')"; else verdict broken "$name" 'it fails without a limit too'; fi
+        return
+    fi
+    # shellcheck disable=SC2086
+    record=$(printf '{"SCENARIO_NAME":"%s","TIMEOUT":20,%s}\n' "$name" "$preset" |
+        HOME=$stage/home TMPDIR=$stage/tmp timeout 60 "$bin/sb-exec" ${SB_PROBE_OPTIONS-} --data-dir "$stage/data" -- ./victim $words "$tag" 2>"$stage/err")
+    class=$(printf '%s\n' "$record" | sed -n 's/.*"end":{"class":"\([a-z]*\)".*/\1/p')
+    hit=$(printf '%s\n' "$record" | sed -n 's/.*"limits_hit":\[\([^]]*\)\].*/\1/p')
+    key=$(printf '%s' "$preset" | sed 's/^"\([A-Z_]*\)".*/\1/')
+    why=
+    [ -n "$class" ] || why="no record: $(head -1 "$stage/err")"
+    case " $classes " in *" $class "*) ;; *) why="${why:+$why; }class $class, not $classes ($(reason))" ;; esac
+    case $limit in -) ;; *) case $hit in *"\"$limit\""*) ;; *) why="${why:+$why; }limits_hit [$hit] does not name $limit" ;; esac ;; esac
+    for check; do
+        case $check in
+        late) at_most "$(number_of wall_s)" 1.05 || why="${why:+$why; }wall_s $(number_of wall_s) under a TIMEOUT of 1" ;;
+        cut) case $record in *'"truncated":true'*) ;; *) why="${why:+$why; }no stream is truncated" ;; esac ;;
+        head=*) [ "$(printed)" = "${check#head=}" ] || why="${why:+$why; }it printed $(printed), not ${check#head=}" ;;
+        share=*) not_for_the_tree && why="${why:+$why; }the record says of $key that nothing holds a share"
+            at_most "$(printed)" "${check#share=}" || why="${why:+$why; }it got $(printed) % of a processor, not ${check#share=}" ;;
+        esac
+    done
+    n=$(left)
+    [ "$n" = 0 ] || { sleep 1; n=$(left); }
+    [ "$n" = 0 ] || why="${why:+$why; }$n processes are left"
+    [ -z "$(ls -A "$stage/tmp")" ] || why="${why:+$why; }left in TMPDIR: $(ls -A "$stage/tmp" | head -3 | tr '\n' ' ')"
+    if [ -z "$why" ]; then verdict held "$name" "$class $hit"
+    elif not_for_the_tree; then
+        if grep -qx "$name" "$here/may_skip" && user_on_v1; then verdict skipped "$name" "$key is not enforced for the tree here"
+        else verdict broken "$name" "$why; not to be skipped here: $key is not enforced for the tree"; fi
+    else verdict broken "$name" "$why"; fi
+}
+
+row share 'share 2' '"CPU_LIMIT":0.5' ok - share=60
+row cpu_seconds 'stubborn 4' '"CPU_SECONDS":1' signalled CPU_SECONDS
+row memory 'memory 128' '"MEMORY_LIMIT":"64Mi"' memory MEMORY_LIMIT
+row memory_shm 'memory_shm 128' '"MEMORY_LIMIT":"64Mi"' 'memory disk failed' -
+row memory_tmp 'memory_tmp 128' '"MEMORY_LIMIT":"64Mi"' 'memory disk failed' -
+row memory_memfd 'memory_memfd 128' '"MEMORY_LIMIT":"64Mi"' memory MEMORY_LIMIT
+row memory_tree 'memory_tree 128' '"MEMORY_LIMIT":"64Mi"' memory MEMORY_LIMIT
+row processes 'processes 500' '"PIDS_LIMIT":64' pids PIDS_LIMIT
+row threads 'threads 500' '"PIDS_LIMIT":64' pids PIDS_LIMIT
+row fill 'fill 64' '"DISK_LIMIT":"16Mi"' disk DISK_LIMIT
+row inodes 'inodes 50000' '"DISK_LIMIT":"16Mi"' disk DISK_LIMIT
+row big_file 'big_file 4194304' '"FILE_LIMIT":"1Mi"' disk FILE_LIMIT
+row open_files 'open_files' '"OPEN_FILES_LIMIT":16' ok - 'head=16 Too many open files'
+row deaf 'stubborn 60' '"TIMEOUT":1' timeout TIMEOUT late endless
+row stopped 'stop_itself' '"TIMEOUT":1' timeout TIMEOUT late endless
+row daemon 'daemon_and_stay 60' '"TIMEOUT":1' timeout TIMEOUT late endless
+row hydra 'hydra 20000' '"TIMEOUT":5' 'ok timeout' - endless
+row flood 'flood 1000000000' '"OUTPUT_LIMIT":"1Mi"' output OUTPUT_LIMIT cut
+row flood_err 'flood_err 1000000000' '"OUTPUT_LIMIT":"1Mi"' output OUTPUT_LIMIT cut
+
+echo "$held $([ $bare = yes ] && echo shown || echo held), $broken broken, $skipped skipped"
+[ $broken = 0 ]

@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# guest.sh: what is tested in the virtual machine (run.sh … -- tests/vm/guest.sh), as root and as nobody: first that the guest is
+# the machine it is meant to be, then sandbench in it. One line a check; a status other than 0 when one did not hold.
+set -uo pipefail
+source=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "$(dirname "$(command -v sb-exec)")/.." && pwd) || exit 2
+user=$(id -u) job=/sys/fs/cgroup/job
+work=$(mktemp -d) && cd "$work" || exit 2
+export SB_SHARED=$source/../shared SB_BIN=$build/bin
+if [ "$user" = 0 ]; then who=root; else who="uid $user"; fi
+
+passed=0 failed=0
+# check WORDS COMMAND…: holds when COMMAND succeeds; what it says is shown only when it does not.
+check() {
+    local words=$1 began=${EPOCHREALTIME/./} status=0
+    shift
+    "$@" >"$work/said" 2>&1 || status=$?
+    if [ $status = 0 ]; then
+        passed=$((passed + 1)) && printf 'ok      %6s ms  %s\n' $(((${EPOCHREALTIME/./} - began) / 1000)) "$words"
+    else
+        failed=$((failed + 1)) && printf 'FAILED  status %-3s %s (as %s)\n' $status "$words" "$who" && sed 's/^/        /' "$work/said" | tail -n 40
+    fi
+}
+not() { ! "$@"; }
+contains() { grep -qF -e "$2" <<<"$1" || { printf 'no "%s" in: %s\n' "$2" "$1"; return 1; }; }
+# inside OPTIONS… -- SCRIPT: a shell in new namespaces, root of a user namespace
+inside() {
+    local options=()
+    while [ "$1" != -- ]; do options+=("$1") && shift; done
+    unshare --user --map-root-user "${options[@]}" sh -euc "$2"
+}
+
+# ---- the guest
+
+debian_kernel() { contains "$(uname -v)" Debian && [ "$(printf '%s\n' 6.1 "$(uname -r)" | sort -V | head -n 1)" = 6.1 ]; }
+cgroup2_alone() {
+    [ "$(stat -f -c %T /sys/fs/cgroup)" = cgroup2fs ] && contains "$(cat /proc/self/cgroup)" '0::/job' &&
+        for controller in cpu io memory pids cpuset; do contains " $(cat $job/cgroup.controllers) " " $controller " || return; done
+}
+has_files() { for file in memory.peak cgroup.kill pids.peak memory.oom.group cpu.stat; do [ -e $job/$file ] || { echo "no $file" && return 1; }; done; }
+own_cgroups() { # leaves this script in a leaf, as a tool that is handed a cgroup must
+    mkdir $job/guest && echo $$ >$job/guest/cgroup.procs && echo '+memory +pids +cpu' >$job/cgroup.subtree_control &&
+        mkdir $job/trial && echo 16777216 >$job/trial/memory.max && [ "$(cat $job/trial/memory.max)" = 16777216 ] || return
+    sleep 1000 &
+    local status=0
+    echo $! >$job/trial/cgroup.procs && echo 1 >$job/trial/cgroup.kill || return
+    wait $! || status=$?
+    [ $status = 137 ] && [ "$(cat $job/trial/pids.peak)" = 1 ] && rmdir $job/trial
+}
+overlay_over() { # over FOLDER, the upper one on a tmpfs
+    inside --mount -- "mkdir -p $work/o && mount -t tmpfs tmpfs $work/o && cd $work/o && mkdir upper work merged
+        mount -t overlay -o lowerdir=$1,upperdir=upper,workdir=work overlay merged && touch merged/new && test -e upper/new && test ! -e $1/new"
+}
+netem() {
+    inside --net -- 'ip link set lo up && ip link add left type veth peer name right
+        tc qdisc add dev left root netem delay 10ms && tc qdisc show dev left | grep -q "netem.*delay 10ms"'
+}
+
+check "the kernel is Debian's, 6.1 or newer: $(uname -r)" debian_kernel
+check 'cgroup v2 with cpu, io, memory, pids, cpuset' cgroup2_alone
+check 'memory.peak, pids.peak, cgroup.kill, memory.oom.group' has_files
+check 'control groups can be made, limited and killed in' own_cgroups
+check 'user, pid, mount, network, ipc, uts, cgroup namespaces' \
+    inside --pid --fork --mount --net --ipc --uts --cgroup -- 'test "$(id -u)" = 0 && test $$ = 1 && mount -t proc proc /proc'
+mkdir -p lower
+check 'overlay in a user namespace, over tmpfs' overlay_over "$work/lower"
+check 'overlay in a user namespace, over 9p' overlay_over /usr
+check 'netem on a veth in a network namespace' netem
+check 'no network device but the loopback' test "$(ls /sys/class/net)" = lo
+check 'this machine is read-only outside of the views' not sh -c 'echo x >/usr/vm-guest-trial'
+
+# ---- sandbench in it
+
+for layer in core cli run isolate; do
+    check "${layer}_test" "$build/tests/${layer}_test"
+done
+ranked() {
+    sb-presets --count 3 --seed 7 | sb-exec -- true | sb-rank >ranked || return
+    cat ranked
+    [ "$(grep -c '"kind":"rank"' ranked)" = 3 ]
+}
+check 'three presets run and ranked' ranked
+doctor() { contains "$(sb-doctor | grep '"name":"cgroup"')" '"status":"ok"'; }
+check 'sb-doctor sees cgroup v2' doctor
+
+# ---- probes and victims: one `check` each, on programs under $build (see tests/CMakeLists.txt)
+
+rm -rf "$work"
+echo "$passed passed, $failed failed as $who"
+[ $failed = 0 ]
