@@ -26,15 +26,23 @@ std::string whole_file(char const* path) {
     return text;
 }
 
-/// A file that can be read, or a folder that has names in it: an empty one may stand there for a mount.
+/// A file that can be read, or a folder that has names in it that do not lead to our own folders.
 bool holds_something(char const* path) {
     DIR* const open = ::opendir(path);
     if (!open) return errno == ENOTDIR && open_only(path, O_RDONLY) >= 0;
-    int names = 0;
-    while (::readdir(open)) ++names;
+    std::string own;
+    char here[PATH_MAX];
+    if (::getcwd(here, sizeof here)) own = std::string{here} + "/\n";
+    for (auto const* const name : {"HOME", "TMPDIR"})
+        if (char const* const folder = std::getenv(name)) own += std::string{folder} + "/\n";
+    bool others = false;
+    while (auto const* const entry = ::readdir(open)) {
+        std::string_view const name{entry->d_name};
+        if (name != "." && name != ".." && own.find(std::string{path} + "/" + entry->d_name + "/") == std::string::npos) others = true;
+    }
     ::closedir(open);
     errno = ENOENT;
-    return names > 2;
+    return others;
 }
 
 } // namespace

@@ -99,7 +99,9 @@ void memory_bomb(words const& given, attempts& tried) {
                 if (pages == MAP_FAILED) ::_exit(1);
                 touch(pages, bytes / 8);
                 char go = 1;
-                if (::write(ready[1], &go, 1) == 1) (void)!::read(hold[0], &go, 1);
+                bool const said = ::write(ready[1], &go, 1) == 1;
+                ::close(ready[1]); // so that the parent sees the end of those that were killed
+                if (said) (void)!::read(hold[0], &go, 1);
                 ::_exit(0);
             }
             children.push_back(pid);

@@ -145,7 +145,6 @@ void stubborn_files(words const& given, attempts& tried) {
 
 void neighbours(words const& given, attempts& tried) {
     auto const port = static_cast<std::uint16_t>(given.number("port", 47048));
-    auto const folder = std::string{given.number("twice", 0) != 0 ? "." : "/tmp"};
     if (given.number("twice", 0) != 0 && ::fork() == 0) { // the control: the neighbour is our own child
         attempts ignored;
         char number[32] = "port=";
@@ -156,11 +155,9 @@ void neighbours(words const& given, attempts& tried) {
     }
     if (given.number("twice", 0) != 0) wait_for(0.3);
     struct stat facts {};
-    for (auto const& path : {std::string{"./sb-neighbour"}, std::string{"/tmp/sb-neighbour"}, std::string{"/dev/shm/sb-neighbour"}, std::string{"/var/tmp/sb-neighbour"}}) {
-        bool const there = ::lstat(path.c_str(), &facts) == 0;
-        tried.add("see " + path, there, errno);
-        if (!there) ::close(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    }
+    std::string const files[] = {"./sb-neighbour", "/tmp/sb-neighbour", "/dev/shm/sb-neighbour", "/var/tmp/sb-neighbour"};
+    for (auto const& path : files) tried.add("see " + path, ::lstat(path.c_str(), &facts) == 0, errno); // all of them first: one may lead to another
+    for (auto const& path : files) ::close(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     auto const taken = [&](char const* what, int family, void const* address, socklen_t size) {
         int const fd = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0); // stays open to the end
         int const bound = fd < 0 ? -1 : ::bind(fd, static_cast<sockaddr const*>(address), size);
@@ -175,8 +172,7 @@ void neighbours(words const& given, attempts& tried) {
     std::memcpy(name.sun_path + 1, "sb-neighbour", 12);
     taken("meet at a name", AF_UNIX, &name, static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 13));
     wait_for(1.5); // both are there at the same time
-    for (auto const& path : {std::string{"./sb-neighbour"}, std::string{"/tmp/sb-neighbour"}, std::string{"/dev/shm/sb-neighbour"}, std::string{"/var/tmp/sb-neighbour"}})
-        ::unlink(path.c_str());
+    for (auto const& path : files) ::unlink(path.c_str());
     if (given.number("twice", 0) != 0) ::waitpid(-1, nullptr, 0);
 }
 

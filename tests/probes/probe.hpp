@@ -8,6 +8,8 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -95,10 +97,14 @@ template <class Act> int in_child(Act act) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 }
 
+/// Opens and closes; the null device in a file's place is none of it.
 inline int open_only(std::string const& path, int flags) {
     int const fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd >= 0) ::close(fd);
-    return fd;
+    if (fd < 0) return fd;
+    struct stat facts {};
+    bool const masked = ::fstat(fd, &facts) == 0 && S_ISCHR(facts.st_mode) && facts.st_rdev == makedev(1, 3);
+    ::close(fd);
+    return masked ? (errno = ENODATA, -1) : fd;
 }
 
 /// Opens without a byte read or written.

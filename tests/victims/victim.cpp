@@ -190,8 +190,9 @@ int memory_tree(long most) {
             std::memset(block, 1, 1 << 20);
             asm volatile("" : : "r"(block) : "memory");
         }
-        if (::write(ready[1], &go, 1) == 1 && ::read(hold[0], &go, 1) < 0) ::_exit(1);
-        ::_exit(0);
+        bool const said = ::write(ready[1], &go, 1) == 1;
+        ::close(ready[1]); // so that the parent sees the end of those that were killed
+        ::_exit(said && ::read(hold[0], &go, 1) == 0 ? 0 : 1);
     }
     ::close(ready[1]), ::close(hold[0]);
     int held = 0;

@@ -130,7 +130,9 @@ public:
             ::_exit(0);
         }
         SB_CHECK(detail::map_ids(made.keeper_, sandbox_id, sandbox_id, plan.user));
-        if (group) SB_CHECK(group->add(made.keeper_));
+        if (group) SB_CHECK(group->enter(made.keeper_));
+        SB_CHECK(made.ask({keeper_request::kind::enclose, {}}));
+        if (group) SB_CHECK(group->settle(made.keeper_));
         SB_CHECK(made.ask({keeper_request::kind::begin, {}}));
         SB_CHECK(made.hear_zygote(room));
         made.reaper_.alone = true;

@@ -72,10 +72,8 @@ public:
     /// Into the slot's folder itself. On v2 that is the place for a process that is about to make a cgroup namespace:
     /// the namespace's root is then the slot's folder, and both folders below it are within.
     result<void> enter(pid_t pid) {
-        for (auto const& f : folders_) {
-            if (f.version == 2 && divided_) continue; // no process can be where controllers are handed down
-            SB_CHECK(move(f.fd.get(), f.path, pid));
-        }
+        if (divided_) SB_CHECK(join());
+        for (auto const& f : folders_) SB_CHECK(move(f.fd.get(), f.path, pid));
         return {};
     }
     /// To the side of the keeper; makes the two folders on v2. No other process may be left in the slot's folder.
@@ -234,6 +232,15 @@ private:
         if (keeper_) return {};
         SB_TRY(keeper_, make_side("keeper-side"));
         SB_TRY(run_, make_side("run"));
+        return {};
+    }
+    /// Takes the controllers back from the two sides, which are empty: no process can be where they are handed down.
+    result<void> join() {
+        std::string all;
+        for (auto const& each : hands_down_) all += cat(all.empty() ? "" : " ", "-", std::string_view{each}.substr(1));
+        if (!detail::write_at(v2().fd.get(), "cgroup.subtree_control", all)) return last_error("write", v2().path + "/cgroup.subtree_control");
+        divided_ = false;
+        held_.reset(); // limits go with the controllers
         return {};
     }
     /// Hands the controllers down to the two sides.

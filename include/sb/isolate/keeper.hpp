@@ -55,7 +55,7 @@ struct keeper_reply {
 enum keeper_fd : std::size_t { scratch_root, upper_folder, work_folder, home_folder, tmp_folder, shm_folder, keeper_fds, rules_fd = keeper_fds, most_keeper_fds };
 
 struct keeper_request {
-    enum class kind : std::uint8_t { begin, renew, reset_network } what = kind::renew;
+    enum class kind : std::uint8_t { enclose, begin, renew, reset_network } what = kind::renew;
     scratch_size size;
 };
 
@@ -68,12 +68,21 @@ public:
     void serve() {
         keeper_request asked;
         while (retry([&] { return ::recv(socket_, &asked, sizeof asked, 0); }) == static_cast<ssize_t>(sizeof asked)) {
-            auto const done = asked.what == keeper_request::kind::begin ? begin() : asked.what == keeper_request::kind::renew ? renew(asked.size) : reset_network();
+            auto const done = asked.what == keeper_request::kind::enclose ? enclose()
+                              : asked.what == keeper_request::kind::begin ? begin()
+                              : asked.what == keeper_request::kind::renew ? renew(asked.size)
+                                                                          : reset_network();
             if (!answer(done, asked.what == keeper_request::kind::renew)) return;
         }
     }
 
 private:
+    /// Makes the control group that we are in the root of all that we shall see.
+    static result<void> enclose() {
+        if (::unshare(CLONE_NEWCGROUP) < 0) return last_error("make a cgroup namespace");
+        return {};
+    }
+
     result<void> begin() {
         if (::setresgid(sandbox_id, sandbox_id, sandbox_id) < 0 || ::setresuid(sandbox_id, sandbox_id, sandbox_id) < 0) return last_error("change user");
         ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a change of user forgets it

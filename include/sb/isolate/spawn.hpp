@@ -106,11 +106,10 @@ private:
                     static_cast<std::uint64_t>(what.group)};
 #if defined(__x86_64__)
         long answer = SYS_clone3;
-        register long const size_of asm("rsi") = sizeof arguments;
-        register void* const at asm("rdi") = &arguments;
-        register long const key asm("r9") = static_cast<long>(what.key);
-        register int (*const run)(void*) asm("r12") = &child;
-        register void* const with asm("r13") = shared;
+        // none of them const: the compiler would put a value that it knows into a register of its choice
+        register long key asm("r9") = static_cast<long>(what.key);
+        register int (*run)(void*) asm("r12") = &child;
+        register void* with asm("r13") = shared;
         asm volatile("syscall\n\t"
                      "testq %%rax, %%rax\n\t"
                      "jnz 1f\n\t"
@@ -120,15 +119,15 @@ private:
                      "ud2\n"
                      "1:"
                      : "+a"(answer)
-                     : "r"(at), "r"(size_of), "r"(key), "r"(run), "r"(with)
+                     : "D"(&arguments), "S"(sizeof arguments), "r"(key), "r"(run), "r"(with)
                      : "rcx", "r11", "memory", "cc");
 #elif defined(__aarch64__)
         register long answer asm("x0") = reinterpret_cast<long>(&arguments);
-        register long const size_of asm("x1") = sizeof arguments;
-        register long const key asm("x5") = static_cast<long>(what.key);
-        register long const number asm("x8") = SYS_clone3;
-        register int (*const run)(void*) asm("x19") = &child;
-        register void* const with asm("x20") = shared;
+        register long size_of asm("x1") = sizeof arguments;
+        register long key asm("x5") = static_cast<long>(what.key);
+        register long number asm("x8") = SYS_clone3;
+        register int (*run)(void*) asm("x19") = &child;
+        register void* with asm("x20") = shared;
         asm volatile("svc #0\n\t"
                      "cbnz x0, 1f\n\t"
                      "mov x29, xzr\n\t"

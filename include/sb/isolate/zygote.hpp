@@ -112,7 +112,7 @@ inline result<zygote> start_zygote(zygote_plan& plan, int socket, order_room& ro
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
     unique_fd const ours{ends[0]};
     unique_fd theirs{ends[1]};
-    auto const pid = static_cast<pid_t>(::syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWCGROUP | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+    auto const pid = static_cast<pid_t>(::syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (pid < 0) return last_error("clone");
     if (pid > 0) {
         theirs.reset();

@@ -67,6 +67,7 @@ public:
     }
     void finish(isolate::outcome& got) override {
         if (group_) got.group = group_->end(), got.charged = group_->charged();
+        if (group_ && group_->run_leaf() >= 0) got.reaper_cpu_ns = 0; // it sits beside the payload's group, not in it
         got.renewed = renewed_;
         if (auto const now = current_->network_bytes(); now && network_before_)
             got.net_rx_bytes = now->first - network_before_->first, got.net_tx_bytes = now->second - network_before_->second;
@@ -121,6 +122,9 @@ private:
         if (place && (all_->fresh || !place->alive() || !place->soiled(*room_).empty())) place.reset();
         if (!place) {
             renewed_ = true;
+            // with one control group for all of them and a namespace that has it as its root, there is one box at a time
+            if (group_ && group_->run_leaf() >= 0)
+                for (auto& [other, each] : boxes_) each.reset();
             SB_TRY(auto* const plan, plan_of(level));
             auto made = isolate::box::make(*plan, *room_, group_ ? &*group_ : nullptr);
             if (made.has_error()) return boxes_.erase(level), current_ = nullptr, made.error();
