@@ -16,14 +16,19 @@ need() { # one word of `needs`: present on this host?
         unprivileged) [ "$(id -u)" != 0 ] ;;
         full) [ -w /dev/full ] ;;
         terminal) command -v script >/dev/null ;;
+        namespaces) (cd "$probe" && HOME=$probe/home sb-doctor --data-dir "$probe/data" --require full >/dev/null 2>&1) ;; # all that a sandbox is built of
+        outside-tmp) [[ $case_dir != /tmp/* ]] ;; # where a sandbox has its own
         cpus-2) [ "$(nproc)" -ge 2 ] ;;
         *) command -v "$1" >/dev/null ;;
     esac
 }
 if [ -f "$case_dir/needs" ]; then
+    probe=$(mktemp -d) || exit 2
+    trap 'rm -rf "$probe"' EXIT
     while read -r word; do
         [ -z "$word" ] || need "$word" || { echo "SKIPPED: needs $word, which this host lacks"; exit 77; }
     done <"$case_dir/needs"
+    rm -rf "$probe"
 fi
 
 work=$(mktemp -d) || exit 2

@@ -60,17 +60,23 @@ void declare(sb::cli::tool& tool, choices& c) {
         .choices({"full", "basic", "none"});
     tool.flag("--allow-degraded", "fall back to basic where full isolation cannot be had, and record it", c.allow_degraded);
     tool.flag("--require-limits", "run nothing under a preset of which a limit cannot be enforced here", c.require_limits);
-    tool.option("--work", "DIR", "workspace: shown at its own path, what is written goes to a copy; default: the current folder", c.walls.work);
+    tool.option("--work", "DIR", "workspace: shown at its own path, what is written goes to a copy; default: the current folder", c.walls.work).env("SANDBOX_REPO_PATH");
     tool.option("--bind", "SRC[:DST][:ro|rw]", "a folder or file to be shown too, read-only unless rw", c.walls.bindings);
     tool.flag("--bind-path", "show the folders of PATH too, read-only", c.walls.bind_path);
     tool.option("--root", "DIR", "take the system folders (/usr, /bin, /lib, what is shown of /etc) from there", c.walls.system);
     tool.flag("--fresh", "a new sandbox for each run instead of one that is proven clean", c.walls.fresh);
     tool.flag("--wait-tree", "wait for what the first process leaves behind instead of killing it", c.wait_tree);
-    tool.flag("--keep", "keep HOME, TMPDIR and the streams of each run, and say where", c.keep);
+    tool.flag("--keep", "keep what each run wrote and its streams, and say where", c.keep);
     tool.flag("--dry-run", "print what would be run, and run nothing", c.dry_run);
     tool.option("--format", "FORMAT", "table, jsonl, or auto: a table on a terminal and JSON lines elsewhere", c.format)
         .choices({"auto", "table", "jsonl"});
     tool.command("[--] CMD [ARG…]", "the workload", c.command);
+}
+
+/// The first option that says what a sandbox is to be like, for where there is none.
+std::string_view needs_walls(choices const& c) {
+    auto const& asked = c.walls;
+    return !asked.work.empty() ? "--work" : !asked.system.empty() ? "--root" : !asked.bindings.empty() ? "--bind" : asked.bind_path ? "--bind-path" : asked.fresh ? "--fresh" : "";
 }
 
 sb::result<void> check_choices(choices const& c) {
@@ -80,6 +86,9 @@ sb::result<void> check_choices(choices const& c) {
     if (c.jobs < 1 || c.jobs > 1024) return sb::caller_error("--jobs: must be from 1 to 1024");
     if (c.timeout && c.timeout->count <= 0) return sb::caller_error("--timeout: must be more than 0");
     if (c.budget && c.budget->count <= 0) return sb::caller_error("--budget: must be more than 0");
+    if (c.isolate != "full")
+        if (auto const name = needs_walls(c); !name.empty())
+            return sb::caller_error(sb::cat(name, ": needs --isolate full; without it a command runs in the current folder and sees all of the host"));
     return sb::run::check_input_file(c.input);
 }
 
@@ -118,6 +127,8 @@ sb::result<place> find_place(sb::cli::io& io, choices const& c) {
         if (!c.allow_degraded)
             return sb::system_error(sb::cat("full isolation cannot be had here: ", done.error().what,
                                             "; sb-doctor says what mends it, --allow-degraded or --isolate basic do without"));
+        if (auto const name = needs_walls(c); !name.empty())
+            return sb::system_error(sb::cat("full isolation cannot be had here: ", done.error().what, "; --allow-degraded would do without it, but ", name, " needs it"));
         io.log.warn(sb::cat("full isolation cannot be had here: ", done.error().what));
     }
     here.with = c.isolate == "none" ? sb::run::bare_backend() : sb::run::plain_backend();
@@ -286,7 +297,7 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
     bar.erase();
     if (table) io.out << as_table(summary).text(io.out_color);
     if (all.bad_reports > 0) io.log.warn(sb::cat("report channel: ", all.bad_reports, all.bad_reports == 1 ? " line is" : " lines are", " no JSON object"));
-    if (!all.kept.empty()) io.log.warn(sb::cat("kept: ", all.kept, "/RUN_ID/{home,tmp,stdout,stderr}"));
+    if (!all.kept.empty()) io.log.warn(sb::cat("kept: ", all.kept, "/RUN_ID/{", place.walls ? "work," : "", "home,tmp,stdout,stderr}"));
     if (all.signal != 0) {
         io.interrupted = all.signal;
         io.log.error(sb::cat("interrupted: ", all.made, " of ", all.made + all.left, " runs are recorded; this makes the rest:"));

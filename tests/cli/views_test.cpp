@@ -21,7 +21,7 @@ struct sample {
         add("--by", "WHAT", "group by it's kind", by).choices({"scenario", "preset"}).env("SB_BY");
         add("--wait", "TIME", "how long", wait).short_name('w');
         add("--loud", "", "say more", loud);
-        tool.manual = "# Examples\n\nRun `sb-x`:\n\n    sb-x --by preset\n    .hidden\n\n# Notes\n\n- one\n- **two**\n\n| a | b |\n| --- | --- |\n| c | d |\n";
+        tool.manual = "# Examples\n\nRun `sb-x`:\n\n    sb-x --by preset\n    .hidden\n\n# Notes\n\n- one\n- **two**\n\n| a | b |\n| --- | --- |\n| c | d |\n\n| key | meaning | note |\n| --- | --- | --- |\n| `e` | a cell that is much too long for a column of a page that a terminal shows | f |\n";
     }
     template <class T>
     sb::cli::option& add(std::string flag, std::string meta, std::string help, T& target) {
@@ -62,7 +62,8 @@ TEST_CASE("a manual's Markdown becomes roff that cannot be mistaken for commands
     CHECK(man.find("\n.SH EXAMPLES\n") != std::string::npos);
     CHECK(man.find("\nsb\\-x \\-\\-by preset\n\\&.hidden\n") != std::string::npos);
     CHECK(man.find("\\fBtwo\\fR") != std::string::npos);
-    CHECK(man.find("c | d") != std::string::npos);
+    CHECK(man.find(".nf\na  b\nc  d\n.fi") != std::string::npos);
+    CHECK(man.find(".TP\n\\fBe\\fR\nmeaning: a cell that is much too long for a column of a page that a terminal shows; note: f\n") != std::string::npos);
     CHECK(man.find("---") == std::string::npos);
 }
 

@@ -353,7 +353,7 @@ TEST_CASE("a quarter of a processor is a quarter, however many processes share i
     CHECK_FALSE(t.hold({}).cores);
     t.begin();
     CHECK(wait_for(start_in(*t.group, work)) == 0);
-    CHECK(t.group->end().throttled_ns == 0);
+    CHECK(t.group->end().throttled_ns.value_or(0) == 0);
 }
 
 TEST_CASE("processor time of orphans is counted") {

@@ -180,6 +180,33 @@ TEST_CASE("the program itself gives each answer, whoever asks") {
     }
 }
 
+TEST_CASE("process 1 is nobody's to change, and one's own processes are") {
+    for (int level = 1; level <= 5; ++level) {
+        auto const filter = filter_of(level);
+        CAPTURE(level);
+        for (std::uint64_t const high : {std::uint64_t{0}, beyond, ~std::uint64_t{0} << 32}) {
+            for (long const call : {SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setattr}) {
+                CHECK(answered(filter, call, {high | 1}) == no(EPERM));
+                for (std::uint64_t const own : {0u, 2u, 0x10001u}) CHECK(answered(filter, call, {high | own, 1}) == allow);
+            }
+            CHECK(answered(filter, SYS_setpgid, {0, high | 1}) == no(EPERM));
+            CHECK(answered(filter, SYS_setpgid, {high | 1, 0}) == allow); // the kernel knows better
+            constexpr std::uint64_t a_process = 0, a_group = 1, a_user = 2; // for setpriority; one more for ioprio_set
+            for (auto const which : {a_process, a_group}) {
+                CHECK(answered(filter, SYS_setpriority, {which, high | 1, 19}) == no(EPERM));
+                CHECK(answered(filter, SYS_setpriority, {which, high, 19}) == allow);
+                CHECK(answered(filter, SYS_ioprio_set, {which + 1, high | 1, 0}) == no(EPERM));
+                CHECK(answered(filter, SYS_ioprio_set, {which + 1, high, 0}) == allow);
+            }
+            CHECK(answered(filter, SYS_setpriority, {high | a_user, 0, 19}) == no(EPERM));
+            CHECK(answered(filter, SYS_ioprio_set, {high | (a_user + 1), 0, 0}) == no(EPERM));
+            CHECK(answered(filter, SYS_setsockopt, {3, high | IPPROTO_IPV6, high | 32}) == no(EPERM)); // a flow label
+            CHECK(answered(filter, SYS_setsockopt, {3, high | IPPROTO_IPV6, high | 26}) == allow); // IPV6_V6ONLY
+            CHECK(answered(filter, SYS_setsockopt, {3, high | SOL_SOCKET, high | 32}) == allow);
+        }
+    }
+}
+
 TEST_CASE("comparisons look at the bits that the kernel looks at") {
     auto const filter = filter_of(default_level);
     for (std::uint64_t const high : {std::uint64_t{0}, beyond, beyond << 7, beyond << 31, ~std::uint64_t{0} << 32}) {

@@ -2,6 +2,7 @@
 // Levels as documented steps: each takes something away, and what it says of a payload is so.
 #include "support/catch.hpp"
 #include "support/child.hpp"
+#include <sb/core/fd.hpp>
 #include <sb/isolate/filter.hpp>
 #include <sb/isolate/security_level.hpp>
 #include <linux/netlink.h>
@@ -73,6 +74,24 @@ TEST_CASE("the table has a row for every member of a level") {
     CHECK(rows[0][3] == "3 standard");
     CHECK(rows[1][0] == "tracing");
     CHECK((rows[1][1] == "yes" && rows[1][2] == "no"));
+}
+
+TEST_CASE("the manual shows this table") {
+    std::string table;
+    for (auto const& row : level_rows()) {
+        bool const heading = table.empty();
+        table += "|";
+        for (auto const& each : row) table += " " + each + " |";
+        table += "\n";
+        if (!heading) continue;
+        table += "|";
+        for (std::size_t i = 0; i < row.size(); ++i) table += " --- |";
+        table += "\n";
+    }
+    auto const manual = sb::read_file(SB_SOURCE_DIR "/tools/sb-exec.md");
+    REQUIRE(manual.has_value());
+    INFO("it should be, in tools/sb-exec.md:\n" << table);
+    CHECK(manual->find("\n\n" + table + "\n") != std::string::npos);
 }
 
 TEST_CASE("what a level's row says the filter really does, and without the filter each attempt works") {

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
-# The programs that try to break limits; tests find them beside the tools, at $SB_BIN/../victims/victim.
-add_executable(sb_victim "${CMAKE_CURRENT_SOURCE_DIR}/victims/victim.cpp")
-target_link_libraries(sb_victim PRIVATE sb_developer)
-if(SB_SANITIZE) # a victim is held to limits that a sanitizer's own memory would break
-  target_compile_options(sb_victim PRIVATE -fno-sanitize=all)
-  target_link_options(sb_victim PRIVATE -fno-sanitize=all)
-endif()
-set_target_properties(sb_victim PROPERTIES OUTPUT_NAME victim RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/victims")
-foreach(user isolate_test run_test)
-  if(TARGET ${user})
-    add_dependencies(${user} sb_victim)
+# The programs that try to break limits, and that leave things behind; tests find them beside the tools, at $SB_BIN/../victims/.
+foreach(name victim soiler)
+  add_executable(sb_${name} "${CMAKE_CURRENT_SOURCE_DIR}/victims/${name}.cpp")
+  target_compile_features(sb_${name} PRIVATE cxx_std_20)
+  target_link_libraries(sb_${name} PRIVATE sb_developer)
+  if(SB_SANITIZE) # a victim is held to limits that a sanitizer's own memory would break
+    target_compile_options(sb_${name} PRIVATE -fno-sanitize=all)
+    target_link_options(sb_${name} PRIVATE -fno-sanitize=all)
   endif()
+  set_target_properties(sb_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/victims")
+  foreach(user isolate_test run_test)
+    if(TARGET ${user})
+      add_dependencies(${user} sb_${name})
+    endif()
+  endforeach()
 endforeach()
 if(SB_BUILD_TOOLS)
   add_test(NAME victims/bare COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/victims/run.sh" --bin "${PROJECT_BINARY_DIR}/bin" --bare)

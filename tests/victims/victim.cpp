@@ -176,6 +176,12 @@ int nameless_in(char const* folder) {
     return fd;
 }
 
+/// One that stays, for a disk is filled by what stays.
+int named_in(char const* folder) {
+    auto path = std::string{folder} + "/victim-XXXXXX";
+    return ::mkstemp(path.data());
+}
+
 /// A tree of which no process is large: `most` MiB in eight.
 int memory_tree(long most) {
     int ready[2], hold[2];
@@ -255,7 +261,6 @@ int inodes(long n) {
         ::close(fd);
     }
     std::printf("%ld %s\n", made, made < n ? std::strerror(errno) : "");
-    for (long i = 0; i < made; ++i) ::unlink(std::to_string(i).c_str());
     return made < n ? 1 : 0;
 }
 
@@ -381,7 +386,7 @@ int main(int argc, char** argv) {
     if (name == "memory_tree") return memory_tree(number);
     if (name == "processes") return processes(number);
     if (name == "threads") return threads(number);
-    if (name == "fill") return fill(nameless_in("."), number);
+    if (name == "fill") return fill(named_in("."), number);
     if (name == "inodes") return inodes(number);
     if (name == "share") return share(number);
     if (name == "daemon_and_stay") return daemon_and_stay(number);

@@ -2,8 +2,10 @@
 // A tool's declaration and its hand-written notes as a man page (roff) and as a reference page (Markdown).
 #pragma once
 #include <sb/cli/help.hpp>
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sb::cli {
 
@@ -45,10 +47,66 @@ inline std::string roff_inline(std::string_view text) {
     return out + roff(text);
 }
 
+/// Without the marks of code.
+inline std::string plain(std::string text) {
+    std::erase(text, '`');
+    return text;
+}
+
+/// The rows of one table. A narrow one keeps its columns; one that no page holds becomes a list of its first column,
+/// with the other headings before what they head.
+inline std::string roff_table(std::vector<std::vector<std::string>> const& rows, bool headed) {
+    constexpr std::size_t page = 72, gap = 2;
+    std::vector<std::size_t> widths;
+    for (auto const& row : rows)
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            if (i == widths.size()) widths.push_back(0);
+            widths[i] = std::max(widths[i], plain(row[i]).size());
+        }
+    std::size_t whole = 0;
+    for (auto const each : widths) whole += each + gap;
+    std::string out;
+    if (whole <= page) {
+        out = headed ? ".RS 4\n.nf\n" : ".PP\n.RS 4\n.nf\n";
+        for (auto const& row : rows) {
+            std::string line;
+            for (std::size_t i = 0; i < row.size(); ++i) {
+                auto const cell = plain(row[i]);
+                line += cell;
+                if (i + 1 < row.size()) line.append(widths[i] + gap - cell.size(), ' ');
+            }
+            out += roff(line) + "\n";
+        }
+        return out + ".fi\n.RE\n";
+    }
+    for (std::size_t at = 1; at < rows.size(); ++at) {
+        auto const& row = rows[at];
+        out += cat(".TP\n\\fB", roff(plain(row[0])), "\\fR\n");
+        std::string text;
+        for (std::size_t i = 1; i < row.size(); ++i)
+            text += cat(text.empty() ? "" : "; ", row.size() > 2 && i < rows[0].size() ? rows[0][i] + ": " : std::string{}, row[i]);
+        out += roff_inline(text) + "\n";
+    }
+    return out;
+}
+/// `| a | b |` as its cells.
+inline std::vector<std::string> table_cells(std::string_view line) {
+    std::vector<std::string> cells;
+    line.remove_prefix(1);
+    if (line.ends_with('|')) line.remove_suffix(1);
+    split(line, '|', [&](std::string_view each) { cells.emplace_back(trim(each)); });
+    return cells;
+}
+
 /// The little Markdown that manuals use: # headings, paragraphs, - lists, | tables | and fenced or indented code.
 inline std::string roff_of_markdown(std::string_view markdown) {
     std::string out;
     bool code = false, fenced = false, fresh = true, headed = false; // no paragraph begins right after a heading
+    std::vector<std::vector<std::string>> table;
+    auto const close_table = [&] {
+        if (!table.empty()) out += roff_table(table, std::exchange(headed, false)), fresh = true;
+        table.clear();
+    };
     auto const close_code = [&] {
         if (std::exchange(code, false)) out += ".fi\n.RE\n", fresh = true;
     };
@@ -56,6 +114,7 @@ inline std::string roff_of_markdown(std::string_view markdown) {
         if (!std::exchange(code, true)) out += std::exchange(headed, false) ? ".RS 4\n.nf\n" : ".PP\n.RS 4\n.nf\n";
     };
     split(markdown, '\n', [&](std::string_view line) {
+        if (!line.starts_with('|')) close_table();
         if (line.starts_with("```")) {
             fenced = !fenced;
             if (fenced) open_code();
@@ -66,9 +125,8 @@ inline std::string roff_of_markdown(std::string_view markdown) {
             open_code();
             out += roff(line.substr(4)) + "\n";
         } else if (line.starts_with('|')) {
-            if (line.find_first_not_of("|-: ") == std::string_view::npos) return;
-            open_code();
-            out += roff(trim(line.substr(1, line.rfind('|') - 1))) + "\n";
+            close_code();
+            if (line.find_first_not_of("|-: ") != std::string_view::npos) table.push_back(table_cells(line));
         } else {
             close_code();
             if (trim(line).empty()) fresh = !headed;
@@ -91,6 +149,7 @@ inline std::string roff_of_markdown(std::string_view markdown) {
         }
     });
     close_code();
+    close_table();
     return out;
 }
 

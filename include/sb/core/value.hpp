@@ -2,6 +2,8 @@
 // Any JSON value, for open maps and documents; objects keep the order in which they were written.
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,11 +34,40 @@ public:
     auto end() const noexcept { return members_.end(); }
     auto begin() noexcept { return members_.begin(); }
     auto end() noexcept { return members_.end(); }
-    std::vector<member>& members() noexcept { return members_; }
+    std::vector<member>& members() noexcept {
+        index_.drop();
+        return members_;
+    }
     friend bool operator==(object const&, object const&);
 
 private:
+    /// Where names are, once there are many: a hostile line has a hundred thousand. Made when first asked, and again after
+    /// any change that it did not see; a copy of an object begins without.
+    class name_index {
+    public:
+        name_index() = default;
+        name_index(name_index const&) noexcept {}
+        name_index(name_index&&) = default;
+        name_index& operator=(name_index const&) noexcept {
+            drop();
+            return *this;
+        }
+        name_index& operator=(name_index&&) = default;
+        void drop() noexcept { slots_.reset(); }
+        std::size_t find(std::vector<member> const& all, std::string_view name);
+
+    private:
+        struct table {
+            std::vector<std::uint32_t> places; // a member's number, counted from 1; 0 is free
+            std::size_t known = 0; // so many members are in it
+        };
+        std::unique_ptr<table> slots_;
+    };
+    static constexpr std::size_t few = 32;
+    std::size_t place_of(std::string_view key) const noexcept;
+
     std::vector<member> members_;
+    mutable name_index index_;
 };
 
 class value {
@@ -91,10 +122,30 @@ inline object::object(std::initializer_list<member> members) {
 }
 inline bool object::empty() const noexcept { return members_.empty(); }
 inline std::size_t object::size() const noexcept { return members_.size(); }
+inline std::size_t object::name_index::find(std::vector<member> const& all, std::string_view name) {
+    if (!slots_) slots_ = std::make_unique<table>();
+    auto& [places, known] = *slots_;
+    if (places.size() < 2 * all.size()) places.assign(4 * all.size(), 0), known = 0;
+    std::hash<std::string_view> const hash;
+    auto const look = [&](std::string_view wanted) {
+        auto at = hash(wanted) % places.size();
+        while (places[at] != 0 && all[places[at] - 1].first != wanted) at = at + 1 == places.size() ? 0 : at + 1;
+        return at;
+    };
+    for (; known < all.size(); ++known)
+        if (auto const at = look(all[known].first); places[at] == 0) places[at] = static_cast<std::uint32_t>(known + 1);
+    auto const at = places[look(name)];
+    return at == 0 ? all.size() : at - 1;
+}
+inline std::size_t object::place_of(std::string_view key) const noexcept {
+    if (members_.size() > few) return index_.find(members_, key);
+    std::size_t i = 0;
+    while (i < members_.size() && members_[i].first != key) ++i;
+    return i;
+}
 inline value const* object::find(std::string_view key) const noexcept {
-    for (auto const& [name, v] : members_)
-        if (name == key) return &v;
-    return nullptr;
+    auto const i = place_of(key);
+    return i < members_.size() ? &members_[i].second : nullptr;
 }
 inline value* object::find(std::string_view key) noexcept {
     return const_cast<value*>(std::as_const(*this).find(key));
@@ -112,6 +163,7 @@ inline value& object::operator[](std::string_view key) {
     return members_.emplace_back(key, value{}).second;
 }
 inline bool object::erase(std::string_view key) {
+    index_.drop();
     return std::erase_if(members_, [&](member const& m) { return m.first == key; }) > 0;
 }
 inline bool operator==(object const& a, object const& b) { return a.members_ == b.members_; }

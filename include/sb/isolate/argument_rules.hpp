@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <endian.h>
+#include <linux/in6.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
@@ -17,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <vector>
@@ -52,8 +54,8 @@ public:
         emit(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(code));
     }
     /// Answers `code` where the argument is one of the values.
-    void none_of(long call, argument which, std::vector<std::uint32_t> const& values, int code) {
-        begin(call, {}, values.size() + 4);
+    void none_of(long call, argument which, std::vector<std::uint32_t> const& values, int code, std::vector<only> const& when = {}) {
+        begin(call, when, values.size() + 4);
         load(which);
         for (std::size_t i = 0; i < values.size(); ++i) emit(BPF_JMP | BPF_JEQ | BPF_K, values[i], values.size() - i, 0);
         emit(BPF_JMP | BPF_JA, 1);
@@ -118,6 +120,14 @@ inline argument_rules rules_for_arguments(security_level const& level, std::uint
         rules.one_of(SYS_clone3, {5, ~std::uint32_t{0}, true}, {static_cast<std::uint32_t>(key >> 32)}, ENOSYS);
     }
 
+    // Process 1 is the sandbox's, of the payload's user, and the next run inherits what it has: nobody else sets its limits,
+    // processors and priorities. "All processes of a user" would be it too, and "group 1" is its group, which nobody joins.
+    for (long const call : {SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setattr}) rules.none_of(call, {0}, {1}, EPERM);
+    for (long const call : {SYS_setpriority, SYS_ioprio_set, SYS_setpgid}) rules.none_of(call, {1}, {1}, EPERM);
+    constexpr std::uint32_t ioprio_who_user = 3;
+    rules.none_of(SYS_setpriority, {0}, {PRIO_USER}, EPERM);
+    rules.none_of(SYS_ioprio_set, {0}, {ioprio_who_user}, EPERM);
+
     // Typing at a terminal (TIOCSTI, and TIOCLINUX's paste), and line disciplines: drivers loaded on demand. TIOCSCTTY stays:
     // the kernel lets nobody take a terminal that another session has, and pty programs need it for their own.
     rules.none_of(SYS_ioctl, {1}, {TIOCSTI, TIOCLINUX, TIOCSETD}, EPERM);
@@ -139,6 +149,8 @@ inline argument_rules rules_for_arguments(security_level const& level, std::uint
         rules.one_of(SYS_socket, {2}, {0, IPPROTO_ICMP, IPPROTO_TCP, IPPROTO_UDP, IPPROTO_ICMPV6}, EPROTONOSUPPORT, {{{0}, family}});
     }
     if (!level.netlink) rules.one_of(SYS_socket, {2}, {0}, EPROTONOSUPPORT, {{{0}, AF_NETLINK}}); // NETLINK_ROUTE
+    // A flow label stays with the network for a minute after its socket, and the next run would find it taken.
+    rules.none_of(SYS_setsockopt, {2}, {IPV6_FLOWLABEL_MGR}, EPERM, {{{1}, IPPROTO_IPV6}});
 
     if (!level.makes_code) {
         rules.none_of(SYS_mmap, {2, PROT_WRITE | PROT_EXEC}, {PROT_WRITE | PROT_EXEC}, EACCES);

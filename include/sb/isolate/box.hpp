@@ -84,7 +84,7 @@ inline result<unique_fd> owner_map(struct stat const& owner, payload_user const&
     if (child == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         bool const done = ::unshare(CLONE_NEWUSER) == 0;
-        if (!done || ::write(ready.write.get(), "", 1) != 1) ::_exit(1);
+        if (!done || ::write(ready.write.get(), "", 1) != 1) ::_exit(done ? EPIPE : errno & 0xff);
         for (;;) ::pause();
     }
     ready.write.reset();
@@ -96,7 +96,9 @@ inline result<unique_fd> owner_map(struct stat const& owner, payload_user const&
         else made = open_file(cat("/proc/", child, "/ns/user"), O_RDONLY);
     }
     ::kill(child, SIGKILL);
-    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    if (WIFEXITED(status)) return errno_error("make a user namespace", {}, WEXITSTATUS(status));
     return made;
 }
 
@@ -155,10 +157,12 @@ public:
     /// What a run has left behind that the next could find; empty when there is nothing. Costs a few microseconds.
     std::vector<std::string> soiled(order_room& room) {
         std::vector<std::string> all;
+        if (!is_attended()) all.emplace_back("its own processes");
         if (changed(mounts_changed_.get())) all.emplace_back("mounts");
         struct stat queues {};
         if (queues_ && (::fstat(queues_.get(), &queues) != 0 || queues.st_size != no_queues_)) all.emplace_back("message queues");
         if (room.order().tree.leftovers != 0) all.emplace_back("ipc objects");
+        if (room.order().tree.session_priority != 0) all.emplace_back("priority of the session");
         if (!network_is_quiet() && (ask({keeper_request::kind::reset_network, {}}).has_error() || !network_is_quiet())) all.emplace_back("sockets");
         return all;
     }
@@ -177,21 +181,11 @@ public:
         }
         return true;
     }
-    /// Bytes that went over the sandbox's own network so far: received, sent.
-    std::optional<std::pair<std::int64_t, std::int64_t>> network_bytes() const {
-        char text[4096];
-        auto rest = read_start(devices_.get(), text);
-        auto const at = rest.find("lo:");
-        if (at == std::string_view::npos) return std::nullopt;
-        rest.remove_prefix(at + 3);
-        std::int64_t fields[9]{};
-        for (auto& each : fields) {
-            while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
-            auto const [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), each);
-            if (code != std::errc{}) return std::nullopt;
-            rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-        }
-        return std::pair{fields[0], fields[8]};
+    /// Bytes that went over the sandbox's own network since the last call: received, sent.
+    std::optional<std::pair<std::int64_t, std::int64_t>> network_bytes() {
+        auto const now = count_network(), before = std::exchange(network_before_, now);
+        if (!now || !before) return std::nullopt;
+        return std::pair{now->first - before->first, now->second - before->second};
     }
     bool is_full() const noexcept {
         struct statfs now {};
@@ -202,7 +196,14 @@ public:
     int home() const noexcept { return watched_[home_folder].get(); }
     int tmp() const noexcept { return watched_[tmp_folder].get(); }
 
-    /// Kills what runs in it, removes all it had.
+    /// Begins its end; what it had goes while we do something else.
+    void kill() noexcept {
+        if (keeper_ < 0) return;
+        if (reaper_.pid > 0) ::kill(reaper_.pid, SIGKILL);
+        ::kill(keeper_, SIGKILL);
+        for (auto& each : watched_) each.reset(); // the last who lets go of a file system has to clear it away
+    }
+    /// Kills what runs in it and waits until it is gone; what the last run wrote can still be looked at.
     void end() noexcept {
         if (keeper_ < 0) return;
         if (reaper_.pid > 0) ::kill(reaper_.pid, SIGKILL);
@@ -224,7 +225,7 @@ private:
         watched_ = std::move(from.watched_);
         mounts_changed_ = std::move(from.mounts_changed_), queues_ = std::move(from.queues_);
         sockets4_ = std::move(from.sockets4_), sockets6_ = std::move(from.sockets6_), devices_ = std::move(from.devices_);
-        no_queues_ = from.no_queues_, facts_ = from.facts_, size_ = from.size_;
+        no_queues_ = from.no_queues_, no_sockets_ = from.no_sockets_, network_before_ = from.network_before_, facts_ = from.facts_, size_ = from.size_;
     }
 
     /// A privileged caller takes what it may see and the payload's user may not.
@@ -279,30 +280,54 @@ private:
         if (text.copy == 1) queues_ = std::move(got[queues_folder]);
         struct stat queues {};
         if (queues_ && ::fstat(queues_.get(), &queues) == 0) no_queues_ = queues.st_size;
+        network_before_ = count_network();
         (void)changed(mounts_changed_.get());
+        char counts[1024];
+        no_sockets_ = sockets_in(read_start(sockets4_.get(), counts));
         return {};
     }
 
+    std::optional<std::pair<std::int64_t, std::int64_t>> count_network() const {
+        char text[4096];
+        auto rest = read_start(devices_.get(), text);
+        auto const at = rest.find("lo:");
+        if (at == std::string_view::npos) return std::nullopt;
+        rest.remove_prefix(at + 3);
+        std::int64_t fields[9]{};
+        for (auto& each : fields) {
+            while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+            auto const [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), each);
+            if (code != std::errc{}) return std::nullopt;
+            rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+        }
+        return std::pair{fields[0], fields[8]};
+    }
     template <std::size_t Size>
     static std::string_view read_start(int file, char (&into)[Size]) noexcept {
         auto const n = ::pread(file, into, Size, 0);
         return n > 0 ? std::string_view{into, static_cast<std::size_t>(n)} : std::string_view{};
     }
-    /// No TCP socket is there, not even one that only waits for its time to pass.
+    /// Of every family, those of the keeper too.
+    static std::int64_t sockets_in(std::string_view counts) noexcept {
+        constexpr std::string_view before = "sockets: used ";
+        std::int64_t count = -1;
+        if (counts.starts_with(before)) (void)std::from_chars(counts.data() + before.size(), counts.data() + counts.size(), count);
+        return count;
+    }
+    /// No socket is there, of TCP not even one that only waits for its time to pass.
     bool network_is_quiet() const noexcept {
+        constexpr std::string_view waiting = " tw ";
         char text[1024];
-        auto const none = [](std::string_view all, std::string_view protocol, std::string_view name) {
-            auto const line = all.find(protocol);
-            if (line == std::string_view::npos) return true;
-            auto const at = all.find(name, line);
-            return at != std::string_view::npos && all.substr(at + name.size()).starts_with("0") && !(all.size() > at + name.size() + 1 && all[at + name.size() + 1] >= '0' && all[at + name.size() + 1] <= '9');
-        };
-        auto const four = read_start(sockets4_.get(), text);
-        if (four.empty() || !none(four, "TCP:", "inuse ") || !none(four, "TCP:", " tw ")) return false;
-        auto const six = read_start(sockets6_.get(), text);
-        return none(six, "TCP6:", "inuse ");
+        auto const all = read_start(sockets4_.get(), text); // for IPv6 too, all that is counted for it alone is counted as used
+        auto const at = all.find(waiting);
+        return sockets_in(all) == no_sockets_ && at != std::string_view::npos && all.substr(at + waiting.size()).starts_with("0 ");
     }
 
+    /// Keeper and zygote hold their ends: they live.
+    bool is_attended() const noexcept {
+        pollfd ends[] = {{socket_.get(), 0, 0}, {reaper_.socket.get(), 0, 0}};
+        return ::poll(ends, 2, 0) == 0;
+    }
     static bool changed(int mountinfo) noexcept {
         pollfd one{mountinfo, POLLPRI, 0};
         return ::poll(&one, 1, 0) > 0;
@@ -312,7 +337,7 @@ private:
             if (!watched_[i] || ::fstat(watched_[i].get(), &into.folders[i]) != 0) return false;
         return ::fstatfs(watched_[scratch_root].get(), &into.space) == 0;
     }
-    bool untouched() const noexcept {
+    bool untouched() noexcept {
         facts now;
         if (!look(now) || now.space.f_bfree != facts_.space.f_bfree || now.space.f_ffree != facts_.space.f_ffree) return false;
         for (std::size_t i = 0; i < keeper_fds; ++i) {
@@ -321,7 +346,10 @@ private:
                 a.st_ctim.tv_sec != b.st_ctim.tv_sec || a.st_ctim.tv_nsec != b.st_ctim.tv_nsec)
                 return false;
         }
-        return true;
+        // an overlay keeps the time of the last look into its topmost folder, whatever its mount says
+        auto const& upper = now.folders[upper_folder].st_atim, &before = facts_.folders[upper_folder].st_atim;
+        if (upper.tv_sec == before.tv_sec && upper.tv_nsec == before.tv_nsec) return true;
+        return ::futimens(watched_[upper_folder].get(), nullptr) == 0 && look(facts_);
     }
 
     unique_fd socket_;
@@ -330,6 +358,8 @@ private:
     std::array<unique_fd, most_keeper_fds> watched_;
     unique_fd mounts_changed_, queues_, sockets4_, sockets6_, devices_;
     off_t no_queues_ = 0;
+    std::int64_t no_sockets_ = 0;
+    std::optional<std::pair<std::int64_t, std::int64_t>> network_before_;
     facts facts_;
     scratch_size size_;
 };

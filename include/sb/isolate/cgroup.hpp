@@ -72,6 +72,7 @@ public:
     /// Into the slot's folder itself. On v2 that is the place for a process that is about to make a cgroup namespace:
     /// the namespace's root is then the slot's folder, and both folders below it are within.
     result<void> enter(pid_t pid) {
+        meter_.forget();
         if (divided_) SB_CHECK(join());
         for (auto const& f : folders_) SB_CHECK(move(f.fd.get(), f.path, pid));
         return {};
@@ -117,11 +118,12 @@ public:
         bool const renew = leafy_ && used_ && !meter_.peak_begins_anew();
         if (renew) SB_CHECK(renew_leaf());
         used_ = true;
+        meter_.watch(held_ && held_->memory_bytes >= 0, held_ && held_->cores >= 0);
         meter_.begin();
         return renew;
     }
     /// When the tree is dead.
-    group_figures end() const noexcept { return meter_.end(); }
+    group_figures end() noexcept { return meter_.end(); }
     group_charges charged() const noexcept { return meter_.charged(); }
 
     /// Kills everything in the group, the slot's own processes too, and waits for its end; false when that took longer

@@ -118,16 +118,31 @@ public:
     /// Processes and threads in the group.
     std::int64_t residents() const noexcept { return pids_now_.number().value_or(0); }
 
-    void begin() noexcept {
-        if (memory_version_ == 1 || resets_) (void)peak_.write("0");
-        base_ = {};
-        base_.memory = usage_.number();
-        base_.residents = pids_now_.number();
-        base_.pids_peak = pids_peak_.number();
-        count(base_);
+    /// Says which limits are in force: counts of hits are read for those alone.
+    void watch(bool memory_limit, bool cpu_limit) noexcept {
+        if (memory_limit != watches_memory_ || cpu_limit != watches_cpu_) warm_ = false;
+        watches_memory_ = memory_limit, watches_cpu_ = cpu_limit;
     }
 
-    group_figures end() const noexcept {
+    /// Others than the payload came, went or worked in the group since the last run.
+    void forget() noexcept { warm_ = false; }
+
+    void begin() noexcept {
+        if (memory_version_ == 1 || resets_) (void)peak_.write("0");
+        if (!warm_) {
+            base_ = {};
+            base_.residents = pids_now_.number();
+            base_.pids_peak = pids_peak_.number();
+            count(base_);
+        } else { // since the last run ended nothing was killed, refused or held back here: what counts that is as it was
+            base_ = last_;
+            if (cpu_stat_) count_cpu(base_);
+            else base_.cpu = cpu_.number();
+        }
+        base_.memory = usage_.number();
+    }
+
+    group_figures end() noexcept {
         counts now;
         count(now);
         group_figures got;
@@ -144,10 +159,13 @@ public:
         got.oom_kills = since(now.oom, base_.oom);
         got.fork_refusals = since(now.refused, base_.refused);
         // the peak of all runs so far is this run's only if it rose during it
-        if (auto const peak = pids_peak_.number(); peak && base_.residents && base_.pids_peak && *peak > *base_.pids_peak)
-            got.max_pids = *peak - *base_.residents;
+        now.residents = base_.residents;
+        now.pids_peak = pids_peak_.number();
+        if (now.pids_peak && base_.residents && base_.pids_peak && *now.pids_peak > *base_.pids_peak) got.max_pids = *now.pids_peak - *base_.residents;
         got.throttled_ns = since(now.throttled, base_.throttled);
         got.throttled_periods = since(now.periods, base_.periods);
+        last_ = now;
+        warm_ = true;
         return got;
     }
 
@@ -179,7 +197,7 @@ private:
     void count(counts& into) const noexcept {
         char text[1024];
         if (memory_version_ == 1) {
-            into.hits = hits_.number();
+            if (watches_memory_) into.hits = hits_.number();
             if (into.hits) *into.hits += hits_swap_.number().value_or(0);
             if (into.hits == 0) into.hits.reset(); // Linux 6.18 never counts: none is no answer
             into.oom = oom_.number("oom_kill");
@@ -190,11 +208,15 @@ private:
             into.oom = keyed_number(events, "oom_kill");
         }
         into.refused = pids_events_.number("max");
-        if (throttle_) {
+        if (throttle_ && watches_cpu_) {
             auto const stat = throttle_.read(text);
             into.periods = keyed_number(stat, "nr_throttled");
             into.throttled = throttle_version_ == 1 ? keyed_number(stat, "throttled_time") : in_ns(keyed_number(stat, "throttled_usec"));
         }
+        count_cpu(into);
+    }
+    void count_cpu(counts& into) const noexcept {
+        char text[1024];
         if (cpu_stat_) {
             auto const stat = cpu_stat_.read(text);
             into.cpu = in_ns(keyed_number(stat, "usage_usec"));
@@ -219,7 +241,9 @@ private:
     detail::group_file usage_, peak_, hits_, hits_swap_, oom_, kernel_, stat_, pids_now_, pids_peak_, pids_events_, throttle_, cpu_, user_, system_, cpu_stat_;
     int memory_version_ = 0, throttle_version_ = 0;
     bool resets_ = false;
-    counts base_;
+    bool warm_ = false; // last_ is of the run before, and of the same files
+    bool watches_memory_ = false, watches_cpu_ = false;
+    counts base_, last_;
 };
 
 } // namespace sb::isolate

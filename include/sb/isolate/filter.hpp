@@ -116,6 +116,8 @@ inline result<syscall_filter> make_filter(security_level const& level, std::uint
 /// filter, can still place them in a cgroup. No payload can learn the key: it lies in registers and in memory that exec
 /// takes away, of a process that cannot be traced, and the kernel shows filters to nobody without capabilities.
 inline result<syscall_filter> make_filter(security_level const& level, std::uint64_t key = 0) {
+    std::uint32_t const kill = SECCOMP_RET_KILL_PROCESS; // libseccomp would only say that it is an invalid argument
+    if (::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &kill) < 0) return last_error("filter system calls");
     return detail::make_filter(level, key, true);
 }
 

@@ -1,145 +1,143 @@
 // SPDX-License-Identifier: MIT
-// What this host lets us isolate, limit and measure: each answer comes from trying, in a child that ends at once.
+// What this host lets us isolate, limit and measure: each finding comes from trying.
 #pragma once
-#include <sb/core/fd.hpp>
-#include <sb/core/text.hpp>
+#include <sb/core/clock.hpp>
+#include <sb/isolate/finding.hpp>
+#include <sb/isolate/host_groups.hpp>
+#include <sb/isolate/host_walls.hpp>
+#include <algorithm>
+#include <charconv>
 #include <cstdint>
-#include <fcntl.h>
-#include <linux/seccomp.h>
-#include <sched.h>
+#include <ctime>
 #include <string>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
 namespace sb::isolate {
 
-enum class finding_status { ok, limited, missing };
-
-struct finding {
-    std::string name;
-    finding_status status = finding_status::ok;
-    std::string what; ///< what was seen
-    std::string mend; ///< the command that changes it; empty when there is nothing to mend
-};
-
 namespace detail {
 
-/// errno of `attempt` in a child, 0 when it succeeded.
-template <class Attempt>
-int tried(Attempt attempt) {
-    pid_t const child = ::fork();
-    if (child < 0) return errno;
-    if (child == 0) ::_exit(attempt() == 0 ? 0 : errno & 0xff);
-    int status = 0;
-    (void)retry([&] { return ::waitpid(child, &status, 0); });
-    return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+inline finding find_kernel() {
+    utsname kernel{};
+    ::uname(&kernel);
+    return {"kernel", finding_status::ok, cat(std::string_view{kernel.sysname}, " ", std::string_view{kernel.release}, " ", std::string_view{kernel.machine}), {}};
 }
 
-inline std::string first_line(std::string const& path) {
-    auto const text = read_file(path);
-    return text.has_error() ? std::string{} : std::string{trim(std::string_view{*text}.substr(0, text->find('\n')))};
-}
-
-inline finding namespaces() {
-    finding f{"namespaces", finding_status::ok, "user, pid, mount, network, ipc, uts and cgroup namespaces can be made", ""};
-    int const all = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
-    int const code = tried([] { return ::unshare(CLONE_NEWUSER | all); });
-    if (code == 0) return f;
-    f.status = finding_status::missing;
-    f.what = cat("a user namespace cannot be made: ", std::strerror(code));
-    if (first_line("/proc/sys/kernel/unprivileged_userns_clone") == "0") f.mend = "sysctl -w kernel.unprivileged_userns_clone=1";
-    else if (first_line("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") f.mend = "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0";
-    else if (first_line("/proc/sys/user/max_user_namespaces") == "0") f.mend = "sysctl -w user.max_user_namespaces=10000";
-    else f.mend = "leave the chroot, or run the container with a seccomp profile that allows unshare(CLONE_NEWUSER)";
+inline finding find_user(result<payload_user> const& payload) {
+    auto const who = ::geteuid() == 0 ? std::string{"root"} : cat("uid ", ::geteuid());
+    finding f{"user", finding_status::ok, who, {}};
+    if (!payload.has_error()) return f.what += cat("; payloads run as uid ", payload->uid), f;
+    f.fails(finding_status::missing, cat(who, ": ", payload.error().what)).advice = "map a range of users into this user namespace, as unshare --map-auto does, or start as another user than root";
     return f;
 }
 
-inline finding cgroups() {
-    finding f{"cgroup", finding_status::missing, "no cgroup is mounted: limits hold for single processes, not for the tree", "mount -t cgroup2 none /sys/fs/cgroup"};
-    auto const mounts = read_file("/proc/self/mountinfo");
-    if (mounts.has_error()) return f;
-    std::string v2, v1;
-    split(*mounts, '\n', [&](std::string_view line) {
-        auto const dash = line.find(" - ");
-        if (dash == std::string_view::npos) return;
-        auto const type = line.substr(dash + 3);
-        std::vector<std::string_view> fields;
-        split(line.substr(0, dash), ' ', [&](std::string_view field) { fields.push_back(field); });
-        if (fields.size() < 5) return;
-        if (type.starts_with("cgroup2 ")) v2 = fields[4];
-        else if (type.starts_with("cgroup ")) v1 += cat(v1.empty() ? "" : " ", fields[4].substr(fields[4].rfind('/') + 1));
-    });
-    auto const controllers = v2.empty() ? std::string{} : first_line(v2 + "/cgroup.controllers");
-    bool const memory2 = (" " + controllers + " ").find(" memory ") != std::string::npos;
-    bool const memory1 = (" " + v1 + " ").find(" memory ") != std::string::npos;
-    if (memory2) f = {"cgroup", finding_status::ok, cat("v2 with ", controllers), ""};
-    else if (memory1 && !v2.empty()) f = {"cgroup", finding_status::ok, cat("hybrid: v1 ", v1, "; v2 ", controllers.empty() ? "without controllers" : controllers), ""};
-    else if (memory1) f = {"cgroup", finding_status::ok, cat("v1 ", v1), ""};
-    else if (!v2.empty() || !v1.empty()) f = {"cgroup", finding_status::limited, "mounted without the memory controller", "boot with cgroup_enable=memory"};
+/// Reading the clock should not be a system call, and not a slow device.
+inline finding find_clock() {
+    constexpr int readings = 1000;
+    auto best = std::int64_t{1} << 60;
+    for (int round = 0; round < 5; ++round) {
+        auto const begin = monotonic_ns();
+        for (int i = 0; i < readings; ++i) (void)monotonic_ns();
+        best = std::min(best, (monotonic_ns() - begin) / readings);
+    }
+    std::string const folder = "/sys/devices/system/clocksource/clocksource0/";
+    auto const source = first_line(folder + "current_clocksource"), others = first_line(folder + "available_clocksource");
+    timespec tick{};
+    ::clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+    finding f{"clock", finding_status::ok, cat(source.empty() ? "source unknown" : source, ", ", best, " ns a reading; a tick is ", tick.tv_nsec / 1'000'000, " ms"), {}};
+    bool const slow = source == "hpet" || source == "acpi_pm" || source == "jiffies" || source == "refined-jiffies" || best > 1000;
+    if (!slow) return f;
+    f.status = finding_status::limited;
+    f.what += "; a slow or coarse clock blurs short runs";
+    for (std::string_view const better : {"tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page", "xen"})
+        if (source != better && contains(words(others), better)) {
+            f.mend = as_root(cat("echo ", better, " >", folder, "current_clocksource"), true);
+            break;
+        }
     return f;
 }
 
-inline finding seccomp() {
-    std::uint32_t action = SECCOMP_RET_ERRNO;
-    if (::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0) return {"seccomp", finding_status::ok, "system calls can be filtered", ""};
-    return {"seccomp", finding_status::missing, cat("system calls cannot be filtered: ", std::strerror(errno)), "use a kernel with CONFIG_SECCOMP_FILTER"};
+/// What else the processors do.
+inline finding find_noise() {
+    finding f{"noise", finding_status::ok, {}, {}};
+    auto const load = words(first_line("/proc/loadavg"));
+    double busy = 0;
+    if (!load.empty()) std::from_chars(load[0].data(), load[0].data() + load[0].size(), busy);
+    auto const online = static_cast<double>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1l));
+    double total = 0, stolen = 0;
+    auto const times = words(first_line("/proc/stat"));
+    for (std::size_t i = 1; i < times.size() && i <= 8; ++i) { // user nice system idle iowait irq softirq steal
+        double one = 0;
+        std::from_chars(times[i].data(), times[i].data() + times[i].size(), one);
+        total += one;
+        if (i == 8) stolen = one;
+    }
+    double const part = total > 0 ? 100 * stolen / total : 0;
+    auto const governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+    f.what = cat("load ", fixed(busy, 1), " on ", static_cast<int>(online), "; ", fixed(part, 1), " % of time stolen by other guests since boot",
+                 governor.empty() ? "" : "; frequency governor ", governor);
+    if (busy > 0.75 * online) f.status = finding_status::limited, f.advice = "measure when the machine is idle: top shows what runs";
+    else if (part > 2) f.status = finding_status::limited, f.advice = "compare runs of the same minute, interleaved, or use a machine that shares its processors with none";
+    else if (governor == "powersave" || governor == "ondemand") f.status = finding_status::limited, f.mend = as_root("cpupower frequency-set -g performance");
+    return f;
 }
 
-inline finding landlock() {
-#ifdef SYS_landlock_create_ruleset
-    auto const version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, 1u);
-    if (version > 0) return {"landlock", finding_status::ok, cat("version ", version), ""};
-#endif
-    return {"landlock", finding_status::limited, "absent: the mount view alone guards files", "boot with lsm=landlock,… on a kernel 5.13 or newer"};
-}
-
-inline finding pidfd() {
-    int const fd = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
-    if (fd >= 0) return ::close(fd), finding{"pidfd", finding_status::ok, "ends of processes are seen without polling", ""};
-    return {"pidfd", finding_status::missing, cat("pidfd_open: ", std::strerror(errno)), "use a kernel 5.3 or newer"};
-}
-
-inline finding children_list() {
-    if (::access("/proc/thread-self/children", R_OK) == 0 || ::access("/proc/self/task", R_OK) == 0)
-        return {"proc", finding_status::ok, "/proc lists the children of a process", ""};
-    return {"proc", finding_status::missing, "/proc is not mounted: what a payload leaves running cannot be found", "mount -t proc proc /proc"};
-}
-
-inline finding folder(std::string name, std::string const& path, bool create) {
+/// A folder is made in `path`, or where it would be made, and removed.
+inline finding find_folder(std::string name, std::string const& path, bool create, std::string_view variable, std::string_view below) {
+    finding f{std::move(name), finding_status::ok, {}, {}};
+    auto probe = path;
+    while (create && probe.size() > 1 && ::access(probe.c_str(), F_OK) != 0 && errno == ENOENT) probe.resize(std::max<std::size_t>(probe.rfind('/'), 1));
+    auto const can_make = [](std::string const& in) {
+        auto const trial = cat(in, "/.sb-doctor-", random_id());
+        if (::mkdir(trial.c_str(), 0700) != 0) return errno;
+        ::rmdir(trial.c_str());
+        return 0;
+    };
+    if (int const code = can_make(probe); code != 0) {
+        f.fails(finding_status::missing, cat(path, ": no folder can be made in ", probe == path ? std::string{"it"} : probe, ": ", std::string_view{std::strerror(code)}));
+        for (std::string_view const other : {"/tmp", "/var/tmp", "/dev/shm"}) {
+            if (other == probe || can_make(std::string{other}) != 0) continue;
+            f.mend = cat("export ", variable, "=", other, below);
+            break;
+        }
+        return f;
+    }
     struct statvfs space {};
-    std::string probe = path;
-    while (create && probe.size() > 1 && ::access(probe.c_str(), F_OK) != 0) probe.resize(std::max<std::size_t>(probe.rfind('/'), 1));
-    if (::access(probe.c_str(), W_OK | X_OK) != 0)
-        return {std::move(name), finding_status::missing, cat(path, ": ", std::strerror(errno)), cat("mkdir -p ", path, " && chmod u+rwx ", path)};
-    if (::statvfs(probe.c_str(), &space) != 0) return {std::move(name), finding_status::limited, cat(path, ": ", std::strerror(errno)), ""};
+    if (::statvfs(probe.c_str(), &space) != 0) return f.fails(finding_status::limited, cat(path, ": ", std::string_view{std::strerror(errno)}));
     auto const free = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
-    bool const little = free < (std::uint64_t{256} << 20);
-    return {std::move(name), little ? finding_status::limited : finding_status::ok, cat(path, " has ", free >> 20, " MiB free"),
-            little ? cat("free some space in ", path) : std::string{}};
+    f.what = cat(path, " has ", free >> 20, " MiB free");
+    if (free < (std::uint64_t{64} << 20)) f.status = finding_status::limited, f.advice = cat("free some space there, or export ", variable, "=DIR");
+    return f;
 }
 
 } // namespace detail
 
-/// All that a run may want of the host. `data_dir` need not exist yet.
+/// All that a run may want of the host, for workspaces in the current folder. `data_dir` need not exist yet.
 inline std::vector<finding> examine_host(std::string const& data_dir, std::string const& temp_dir) {
+    auto const payload = choose_payload_user();
+    auto const user = payload.has_error() ? payload_user{::geteuid(), ::getegid()} : *payload;
+    auto const here = real_path(".");
+    auto const folder = here.has_error() ? std::string{"/"} : *here;
     std::vector<finding> all;
-    utsname kernel{};
-    ::uname(&kernel);
-    all.push_back({"kernel", finding_status::ok, cat(kernel.sysname, " ", kernel.release, " ", kernel.machine), ""});
-    all.push_back({"cpus", finding_status::ok, cat(::sysconf(_SC_NPROCESSORS_ONLN), " online"), ""});
-    all.push_back({"user", finding_status::ok, ::geteuid() == 0 ? "root" : cat("uid ", ::geteuid()), ""});
-    all.push_back(detail::children_list());
-    all.push_back(detail::pidfd());
-    all.push_back(detail::namespaces());
-    all.push_back(detail::cgroups());
-    all.push_back(detail::seccomp());
-    all.push_back(detail::landlock());
-    all.push_back(detail::folder("temp", temp_dir, false));
-    all.push_back(detail::folder("data", data_dir, true));
+    all.push_back(detail::find_kernel());
+    all.push_back({"cpus", finding_status::ok, cat(::sysconf(_SC_NPROCESSORS_ONLN), " online, ", usable_cpus(), " for us"), {}});
+    all.push_back(detail::find_user(payload));
+    all.push_back(find_proc(user));
+    all.push_back(find_pidfd());
+    all.push_back(find_namespaces(user));
+    all.push_back(find_mounts(user));
+    all.push_back(find_owners(user, folder));
+    all.push_back(find_overlay(user, folder, temp_dir));
+    all.push_back(find_seccomp());
+    all.push_back(find_landlock());
+    all.push_back(find_sockets(user));
+    for (auto& each : find_groups()) all.push_back(std::move(each));
+    all.push_back(detail::find_clock());
+    all.push_back(detail::find_noise());
+    all.push_back(detail::find_folder("temp", temp_dir, false, "TMPDIR", ""));
+    all.push_back(detail::find_folder("data", data_dir, true, "SANDBOX_DATA_DIR", cat("/sandbench-", ::geteuid())));
     return all;
 }
 

@@ -3,9 +3,8 @@
 //
 // How it works: the keeper is born into a user, mount, network, ipc and host-name namespace of its own and has every
 // capability there and none outside; it runs under the payload's user, in another process namespace, so the payload
-// cannot see it. It collects what is to be shown as detached mounts, leaves the host's tree for an empty one, builds
-// the payload's root from them and clones the reaper, which copies the mounts, makes that root its only one and drops
-// all rights (zygote.hpp). The workspace is put on afterwards, and again whenever a run has touched it: made as
+// cannot see it. It collects what is to be shown as detached mounts, builds the payload's root from them and clones the
+// reaper, which copies the mounts, makes that root its only one and drops all rights (zygote.hpp). The workspace is put on afterwards, and again whenever a run has touched it: made as
 // detached mounts in the keeper's tree, where the untouched original and the scratch space are, and attached in the
 // reaper's, where they are not.
 #pragma once
@@ -95,15 +94,15 @@ private:
         SB_TRY(plan_.zygote.devices, open_file("/proc/self/net/dev", O_RDONLY));
         if (auto ends = tcp_leftovers::open(); !ends.has_error()) network_.emplace(std::move(*ends));
         SB_CHECK(loopback_up());
+        // what one connection has learnt of the way would be told to the next, whose run is another
+        if (auto const knob = open_file("/proc/sys/net/ipv4/tcp_no_metrics_save", O_WRONLY); !knob.has_error()) (void)!::write(knob->get(), "1", 1);
         no_more_namespaces();
         if (::sethostname(sandbox_user.data(), sandbox_user.size()) < 0) return last_error("sethostname");
         SB_TRY(auto parts, collect());
-        SB_CHECK(leave_host());
+        SB_CHECK(make_base());
         SB_CHECK(build_root(parts));
-        SB_TRY(zygote_, start_zygote(plan_.zygote, reaper_socket_, *room_));
+        SB_TRY(zygote_, start_zygote(plan_.zygote, base_ + "/root", reaper_socket_, *room_));
         ::close(std::exchange(reaper_socket_, -1));
-        (void)::umount2("/proc", MNT_DETACH);
-        (void)::umount2("/root", MNT_DETACH); // the reaper has its own; ours would hold on to what it lets go
         return {};
     }
 
@@ -140,7 +139,7 @@ private:
         for (auto const name : detail::shown_of_etc) SB_CHECK(take(cat("etc/", name)));
         for (std::string_view const device : {"null", "zero", "full", "random", "urandom"}) {
             SB_TRY(auto copy, copy_mount(AT_FDCWD, cat("/dev/", device), false));
-            SB_CHECK(change_mount(copy.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
+            SB_CHECK(change_mount(copy.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC)); // no times to set; devices take writes all the same
             all.push_back({std::move(copy), cat("/dev/", device), {}, false});
         }
         for (std::size_t i = 0; i < shown.bindings.size(); ++i) {
@@ -162,17 +161,17 @@ private:
         return all;
     }
 
-    /// From now on the keeper's tree holds nothing of the host but what it has a descriptor of.
-    result<void> leave_host() {
+    /// A place of our own over one of the host's folders; whatever lies below that has been collected by now. We keep the host's
+    /// tree, for each unmounting makes the kernel wait for all processors: the zygote lets go of all of it at once.
+    result<void> make_base() {
         SB_TRY(auto const base, new_mount("tmpfs", {{"size", "1m"}, {"nr_inodes", "4096"}, {"mode", "0755"}}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
-        // the kernel lets nobody mount a /proc who does not see a whole one already; the zygote's copy of the mounts has this
-        SB_TRY(auto const whole, copy_mount(AT_FDCWD, "/proc"));
-        SB_CHECK(attach(base.get(), "/proc"));
-        SB_CHECK(change_root("/proc"));
-        for (auto const* name : {"/root", "/lower", "/scratch", "/proc"})
-            if (::mkdir(name, 0755) != 0) return last_error("make folder", std::string_view{name});
-        SB_CHECK(attach(whole.get(), "/proc"));
-        if (plan_.lower) SB_CHECK(attach(plan_.lower.get(), "/lower"));
+        // not on /proc: the kernel lets nobody mount one who does not see a whole one already
+        for (char const* place : {"/tmp", "/mnt", "/run", "/usr"})
+            if (base_.empty() && !attach(base.get(), place).has_error()) base_ = place;
+        if (base_.empty()) return last_error("mount on", "/tmp");
+        for (std::string_view const name : {"/root", "/lower", "/scratch"})
+            if (::mkdir(cat(base_, name).c_str(), 0755) != 0) return last_error("make folder", cat(base_, name));
+        if (plan_.lower) SB_CHECK(attach(plan_.lower.get(), base_ + "/lower"));
         return {};
     }
 
@@ -184,36 +183,38 @@ private:
 
     result<void> build_root(std::vector<part>& parts) {
         SB_TRY(auto const root, new_mount("tmpfs", {{"size", "4m"}, {"nr_inodes", "4096"}, {"mode", "0755"}}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
-        SB_CHECK(attach(root.get(), "/root"));
-        for (std::string_view const folder : {"etc", "dev/shm", "proc", "tmp", "var", "home/sandbox"}) SB_CHECK(make_folders("/root", folder));
+        auto const top = base_ + "/root";
+        SB_CHECK(attach(root.get(), top));
+        for (std::string_view const folder : {"etc", "dev/shm", "proc", "tmp", "var", "home/sandbox"}) SB_CHECK(make_folders(top, folder));
         auto const id = cat(sandbox_id);
-        SB_CHECK(write_file("/root/etc/passwd", cat("root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n", sandbox_user, ":x:", id, ":", id, "::", sandbox_home,
+        SB_CHECK(write_file(top + "/etc/passwd", cat("root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n", sandbox_user, ":x:", id, ":", id, "::", sandbox_home,
                                                     ":/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n")));
-        SB_CHECK(write_file("/root/etc/group", cat("root:x:0:\n", sandbox_user, ":x:", id, ":\nnogroup:x:65534:\n")));
-        SB_CHECK(write_file("/root/etc/hosts", cat("127.0.0.1 localhost ", sandbox_user, "\n::1 localhost\n")));
-        SB_CHECK(write_file("/root/etc/hostname", cat(sandbox_user, "\n")));
-        SB_CHECK(write_file("/root/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n"));
+        SB_CHECK(write_file(top + "/etc/group", cat("root:x:0:\n", sandbox_user, ":x:", id, ":\nnogroup:x:65534:\n")));
+        SB_CHECK(write_file(top + "/etc/hosts", cat("127.0.0.1 localhost ", sandbox_user, "\n::1 localhost\n")));
+        SB_CHECK(write_file(top + "/etc/hostname", cat(sandbox_user, "\n")));
+        SB_CHECK(write_file(top + "/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n"));
         for (auto& each : parts) {
             if (is_on_scratch(each.target)) {
                 SB_CHECK(set_aside(each));
                 continue;
             }
-            auto const target = "/root" + each.target;
-            SB_CHECK(make_folders("", target.substr(0, target.rfind('/'))));
+            auto const target = top + each.target;
+            auto const parent = std::string_view{each.target}.substr(0, each.target.rfind('/'));
+            if (parent != "" && parent != "/etc" && parent != "/dev") SB_CHECK(make_folders(top, parent));
             if (!each.link.empty()) {
                 if (::symlink(each.link.c_str(), target.c_str()) != 0 && errno != EEXIST) return last_error("link", target);
                 continue;
             }
-            if (each.folder) SB_CHECK(make_folders("", target));
-            else if (::access(target.c_str(), F_OK) != 0) SB_CHECK(write_file(target, {}));
+            if (each.folder && ::mkdir(target.c_str(), 0755) != 0 && errno != EEXIST) return last_error("make folder", target);
+            if (!each.folder && ::access(target.c_str(), F_OK) != 0) SB_CHECK(write_file(target, {}));
             SB_CHECK(attach(each.mount.get(), target));
             each.mount.reset();
         }
         for (auto const& [name, to] : {std::pair{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}})
-            if (::symlink(to, cat("/root/dev/", std::string_view{name}).c_str()) != 0) return last_error("link", std::string_view{name});
-        if (::symlink("/tmp", "/root/var/tmp") != 0) return last_error("link", "/var/tmp");
+            if (::symlink(to, cat(top, "/dev/", std::string_view{name}).c_str()) != 0) return last_error("link", std::string_view{name});
+        if (::symlink("/tmp", (top + "/var/tmp").c_str()) != 0) return last_error("link", "/var/tmp");
         work_is_in_tmp_ = detail::is_below(plan_.shown->work, "/tmp");
-        if (!plan_.shown->work.empty() && !work_is_in_tmp_) SB_CHECK(make_folders("/root", plan_.shown->work));
+        if (!plan_.shown->work.empty() && !work_is_in_tmp_) SB_CHECK(make_folders(top, plan_.shown->work));
         return {}; // it becomes read-only once the reaper has put its own /proc on
     }
 
@@ -224,9 +225,9 @@ private:
     }
     /// What is to be seen on top of the workspace or /tmp has to be put on again with them; until then it stays in our tree.
     result<void> set_aside(part& each) {
-        auto const place = cat("/aside", aside_.size());
-        if (each.folder) SB_CHECK(make_folders("", place));
-        else SB_CHECK(write_file(place, {}));
+        auto const place = cat(base_, "/aside", aside_.size());
+        if (each.folder && ::mkdir(place.c_str(), 0755) != 0) return last_error("make folder", place);
+        if (!each.folder) SB_CHECK(write_file(place, {}));
         SB_CHECK(attach(each.mount.get(), place));
         aside_.push_back({each.target, place, each.folder});
         return {};
@@ -251,14 +252,16 @@ private:
     result<void> renew(scratch_size size) {
         auto const& work = plan_.shown->work;
         bool const first = !scratch_;
-        if (!first && ::umount2("/scratch", MNT_DETACH) < 0) return last_error("unmount", "/scratch");
+        auto const scratch = base_ + "/scratch";
+        if (!first && ::umount2(scratch.c_str(), MNT_DETACH) < 0) return last_error("unmount", scratch);
         scratch_ = false;
-        SB_TRY(auto const space, new_mount("tmpfs", {{"size", cat(size.bytes)}, {"nr_inodes", cat(size.inodes)}, {"mode", "0755"}}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
-        SB_CHECK(attach(space.get(), "/scratch"));
+        SB_TRY(auto const space, new_mount("tmpfs", {{"size", cat(size.bytes)}, {"nr_inodes", cat(size.inodes)}, {"mode", "0755"}}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOATIME));
+        SB_CHECK(attach(space.get(), scratch));
         scratch_ = true;
         for (auto const& [name, mode] : {std::pair{"upper", 0755}, {"index", 0755}, {"home", 0700}, {"tmp", 01777}, {"shm", 01777}})
             if (::mkdirat(space.get(), name, 0700) != 0 || ::fchmodat(space.get(), name, static_cast<mode_t>(mode), 0) != 0) return last_error("make folder", std::string_view{name});
-        unsigned const attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (plan_.zygote.level->runs_what_it_made ? 0u : MOUNT_ATTR_NOEXEC);
+        // a folder that was only looked at is to stay as it was
+        unsigned const attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOATIME | (plan_.zygote.level->runs_what_it_made ? 0u : MOUNT_ATTR_NOEXEC);
         std::vector<std::pair<unique_fd, std::string>> ready;
         for (auto const& [name, target] : {std::pair{"home", sandbox_home}, {"tmp", std::string_view{"/tmp"}}, {"shm", std::string_view{"/dev/shm"}}}) {
             SB_TRY(auto copy, copy_mount(space.get(), name, false));
@@ -266,7 +269,7 @@ private:
             ready.emplace_back(std::move(copy), std::string{target});
         }
         if (!work.empty()) {
-            auto made = new_mount("overlay", {{"lowerdir", "/lower"}, {"upperdir", "/scratch/upper"}, {"workdir", "/scratch/index"}, {"userxattr", ""}},
+            auto made = new_mount("overlay", {{"lowerdir", base_ + "/lower"}, {"upperdir", scratch + "/upper"}, {"workdir", scratch + "/index"}, {"userxattr", ""}},
                                   attributes);
             if (made.has_error()) return system_error(cat("workspace ", work, ": ", made.error().what));
             ready.emplace_back(std::move(*made), work);
@@ -294,7 +297,7 @@ private:
         }
         for (auto const& [mount, target] : ready) {
             if (work_is_in_tmp_ && target == plan_.shown->work) SB_CHECK(make_folders("", target));
-            auto const also = std::find_if(aside_.begin(), aside_.end(), [&](auto const& each) { return each.target == target; });
+            auto const also = std::find_if(aside_.begin(), aside_.end(), [&to = target](auto const& each) { return each.target == to; }); // clang 14 captures no binding by itself
             if (also != aside_.end()) {
                 if (also->folder) SB_CHECK(make_folders("", target));
                 else if (::access(target.c_str(), F_OK) != 0) {
@@ -316,6 +319,10 @@ private:
         for (auto const& each : plan_.shown->bindings) (each.writable ? writable : programs).push_back(each.target);
         if (!plan_.shown->work.empty()) writable.push_back(plan_.shown->work);
         auto all = rules_for_files(level, programs, writable);
+        // POSIX message queues are files to Landlock, in a place without a name
+        if (level.ipc_objects && !queues_)
+            if (auto made = new_mount("mqueue", {}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC); !made.has_error()) queues_ = std::move(*made);
+        if (queues_) all.push_back({"message queues", file_right::reading | file_right::write_file, queues_.get()});
         SB_TRY(auto rules, landlock_rules::make(all));
         if (rules.version() > 0) watched_[rules_fd] = unique_fd{::fcntl(rules.descriptor(), F_DUPFD_CLOEXEC, 3)};
         return {};
@@ -357,7 +364,8 @@ private:
     keeper_plan plan_;
     int socket_, reaper_socket_;
     order_room* room_;
-    unique_fd own_tree_;
+    unique_fd own_tree_, queues_;
+    std::string base_; // where our own mounts are
     zygote zygote_;
     std::optional<tcp_leftovers> network_;
     struct kept_part {

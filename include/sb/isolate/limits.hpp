@@ -57,8 +57,8 @@ public:
 private:
     /// Never above the hard limit we have: only root may raise it, and a lower one holds already.
     void add(int resource, std::int64_t soft, std::int64_t hard) {
-        rlimit now{};
-        ::getrlimit(static_cast<__rlimit_resource>(resource), &now);
+        rlimit now{0, 0};
+        if (hard > 0) ::getrlimit(static_cast<__rlimit_resource>(resource), &now);
         entries_[count_++] = {resource,
                               {std::min(static_cast<rlim_t>(soft), now.rlim_max), std::min(static_cast<rlim_t>(hard), now.rlim_max)}};
     }

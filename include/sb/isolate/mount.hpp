@@ -44,6 +44,7 @@ inline result<unique_fd> new_mount(std::string const& type, std::initializer_lis
 inline result<void> change_mount(int mount, std::uint64_t set) {
     struct mount_attr change {};
     change.attr_set = set;
+    if (set & MOUNT_ATTR_NOATIME) change.attr_clr = MOUNT_ATTR__ATIME; // one of a group: the others go
     if (::syscall(SYS_mount_setattr, mount, "", AT_EMPTY_PATH | AT_RECURSIVE, &change, sizeof change) < 0) return last_error("mount_setattr");
     return {};
 }

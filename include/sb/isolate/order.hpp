@@ -43,8 +43,13 @@ struct raw_usage {
     std::int64_t user_us = 0, system_us = 0;
     std::int64_t peak_rss_bytes = 0; ///< of the largest process
     std::int64_t read_bytes = 0, written_bytes = 0; ///< fetched from storage; made dirty for storage
-    std::int64_t read_chars = -1, written_chars = -1, cancelled_bytes = -1; ///< asked of the system; never written after all
     std::int64_t processes = 0; ///< that these figures are of
+};
+
+/// Traffic of all processes that were waited for; -1 is unknown.
+struct raw_traffic {
+    std::int64_t read_chars = -1, written_chars = -1; ///< asked of the system, cached or not
+    std::int64_t cancelled_bytes = -1; ///< made dirty and removed again before they were stored
 };
 
 /// What became of one copy, as the reaper saw it.
@@ -59,12 +64,15 @@ struct copy_report {
 /// What became of all that no copy waited for.
 struct tree_report {
     raw_usage orphans;
+    raw_traffic traffic; ///< of the copies and of the orphans
+    std::int64_t processes_made = -1; ///< processes and threads that ever were, the copies too
     std::int64_t left_running = 0; ///< were alive when the run ended
     int orphan_broke_file_limit = 0;
     int cleared = 0; ///< nothing of the run is alive
     std::int64_t last_end_ns = 0;
     std::int64_t own_cpu_ns = 0; ///< the reaper's own processor time since the order came
     std::int64_t leftovers = 0; ///< System V objects that are there after the run
+    std::int64_t session_priority = 0; ///< of the reaper's session, as "nice" counts
 };
 
 /// A run, ready to be executed.

@@ -22,14 +22,27 @@
 #include <sys/shm.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <utility>
 #include <vector>
 
 namespace sb::isolate {
 
+/// Files of /proc that a reaper reads after each run; opened while it may still look into itself.
+struct reaper_files {
+    unique_fd io = unique_fd{}; ///< its own counts, to which those of every child that it waited for are added
+    unique_fd last_pid = unique_fd{}; ///< of its process namespace
+    unique_fd session = unique_fd{}; ///< how its session is scheduled, which payloads share; -1: no session is
+
+    static reaper_files open() {
+        auto const file = [](char const* path) { return unique_fd{::open(path, O_RDONLY | O_CLOEXEC)}; };
+        return {file("/proc/self/io"), file("/proc/sys/kernel/ns_last_pid"), file("/proc/self/autogroup")};
+    }
+};
+
 class reaper {
 public:
     /// In the process that is to be the reaper; `alone` when it is process 1 of its namespace. Blocks SIGCHLD.
-    static result<reaper> make(unique_fd socket, order_room& room, bool alone) {
+    static result<reaper> make(unique_fd socket, order_room& room, bool alone, reaper_files files) {
         if (!alone) SB_CHECK(adopt_orphans());
         SB_TRY(auto spawns, spawner::make());
         sigset_t ours;
@@ -38,7 +51,7 @@ public:
         ::sigprocmask(SIG_BLOCK, &ours, nullptr);
         unique_fd signals{::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK)};
         if (!signals) return last_error("signalfd");
-        return reaper{std::move(socket), room, alone, std::move(spawns), std::move(signals)};
+        return reaper{std::move(socket), room, alone, std::move(files), std::move(spawns), std::move(signals)};
     }
 
     /// Until the watcher is gone. Nothing that it started lives when it returns.
@@ -52,13 +65,17 @@ public:
     }
 
 private:
+    struct traffic_counts {
+        std::int64_t read_chars = -1, written_chars = -1, cancelled_bytes = -1;
+    };
     struct child {
         pid_t pid = 0;
-        unique_fd io;
         bool ended = false;
     };
-    reaper(unique_fd socket, order_room& room, bool alone, spawner spawns, unique_fd signals)
-        : socket_{std::move(socket)}, room_{&room}, alone_{alone}, spawns_{std::move(spawns)}, signals_{std::move(signals)} {}
+    reaper(unique_fd socket, order_room& room, bool alone, reaper_files files, spawner spawns, unique_fd signals)
+        : socket_{std::move(socket)}, room_{&room}, alone_{alone}, files_{std::move(files)}, spawns_{std::move(spawns)}, signals_{std::move(signals)} {
+        counted_ = read_counts();
+    }
 
     bool receive(message& text) {
         int fds[detail::most_passed];
@@ -86,7 +103,10 @@ private:
         if (gone_) return; // nobody to tell
         order.tree = tree_;
         order.tree.cleared = 1;
+        count_traffic(order.tree.traffic);
+        if (auto const last = last_pid(); last > 0 && !children_.empty() && children_.front().pid > 0) order.tree.processes_made = last - children_.front().pid + 1;
         if (alone_) order.tree.leftovers = ipc_objects();
+        order.tree.session_priority = session_priority();
         order.tree.own_cpu_ns = own_cpu_ns() - cpu_before;
         (void)detail::send_word(socket_.get(), {word::done, 0});
     }
@@ -101,6 +121,7 @@ private:
         if (order.grouped && count_ > 0) plan.group = passed_[count_ - 1].get(), plan.key = order.clone_key;
         plan.rules = rules_.get(), plan.rules_flags = rules_flags_;
         plan.rlimits = &order.rlimits;
+        plan.own_session = !alone_;
         plan.cpus = order.affine ? &order.cpus : nullptr;
         plan.folder = order.folder;
         report.exec_ns = monotonic_ns();
@@ -114,7 +135,6 @@ private:
             return;
         }
         made.pid = *pid;
-        made.io = open_io(made.pid);
         ++alive_;
     }
 
@@ -123,8 +143,7 @@ private:
         timespec const soon{0, sweep_ns};
         if (::ppoll(waiting, 2, stopped_ ? &soon : nullptr, nullptr) < 0) return;
         if (waiting[0].revents) {
-            signalfd_siginfo all[8];
-            while (::read(signals_.get(), all, sizeof all) > 0) {}
+            read_signals();
             reap();
         }
         if (waiting[1].revents) {
@@ -150,8 +169,7 @@ private:
             pollfd waiting{signals_.get(), POLLIN, 0};
             timespec const soon{0, sweep_ns};
             (void)::ppoll(&waiting, 1, &soon, nullptr);
-            signalfd_siginfo all[8];
-            while (::read(signals_.get(), all, sizeof all) > 0) {}
+            read_signals();
         }
     }
     void kill_all() {
@@ -178,7 +196,6 @@ private:
             auto const seen = monotonic_ns();
             auto const at = std::find_if(children_.begin(), children_.end(), [&](child const& each) { return each.pid == info.si_pid && !each.ended; });
             raw_usage used;
-            if (at != children_.end()) read_io(at->io.get(), used); // while it is a zombie: reaping it loses them
             rusage spent{};
             int status = 0;
             if (::wait4(info.si_pid, &status, 0, &spent) < 0) continue;
@@ -194,7 +211,6 @@ private:
                 continue;
             }
             at->ended = true;
-            at->io.reset();
             auto& report = room_->order().reports[at - children_.begin()];
             report.status = status;
             report.used = used;
@@ -228,28 +244,59 @@ private:
         return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
     }
 
-    /// Opened while the program lives, for the file of a zombie belongs to root; what it counts stays readable until the
-    /// zombie is reaped.
-    static unique_fd open_io(pid_t pid) noexcept {
-        char path[32] = "/proc/";
-        auto* const end = std::to_chars(path + 6, path + 20, pid).ptr;
-        std::copy_n("/io", 4, end);
-        return unique_fd{::open(path, O_RDONLY | O_CLOEXEC)};
-    }
-    static void read_io(int file, raw_usage& into) noexcept {
-        if (file < 0) return;
+    traffic_counts read_counts() noexcept {
+        traffic_counts all;
         char text[512];
-        auto const n = ::pread(file, text, sizeof text, 0);
-        if (n <= 0) return;
-        std::string_view const all{text, static_cast<std::size_t>(n)};
+        auto const n = files_.io ? ::pread(files_.io.get(), text, sizeof text, 0) : -1;
+        if (n <= 0) return all;
+        std::string_view const whole{text, static_cast<std::size_t>(n)};
         auto const field = [&](std::string_view name, std::int64_t& to) {
-            auto const at = all.find(name);
-            if (at == std::string_view::npos) return;
-            (void)std::from_chars(all.data() + at + name.size(), all.data() + all.size(), to);
+            auto const at = whole.find(name);
+            if (at != std::string_view::npos) (void)std::from_chars(whole.data() + at + name.size(), whole.data() + whole.size(), to);
         };
-        field("rchar: ", into.read_chars);
-        field("wchar: ", into.written_chars);
-        field("cancelled_write_bytes: ", into.cancelled_bytes);
+        field("rchar: ", all.read_chars);
+        field("wchar: ", all.written_chars);
+        field("cancelled_write_bytes: ", all.cancelled_bytes);
+        own_reads_ = n; // the kernel has counted that too by the next look
+        return all;
+    }
+    /// What was added to our own counts since the last look, less what we read ourselves.
+    void count_traffic(raw_traffic& into) noexcept {
+        auto const own = own_reads_;
+        auto const now = read_counts(), before = std::exchange(counted_, now);
+        if (before.read_chars < 0 || now.read_chars < 0) return;
+        into.read_chars = std::max<std::int64_t>(now.read_chars - before.read_chars - own, 0);
+        into.written_chars = now.written_chars - before.written_chars;
+        into.cancelled_bytes = now.cancelled_bytes - before.cancelled_bytes;
+    }
+    std::int64_t last_pid() noexcept {
+        char text[32];
+        auto const n = files_.last_pid ? ::pread(files_.last_pid.get(), text, sizeof text, 0) : -1;
+        std::int64_t pid = -1;
+        if (n > 0) own_reads_ += n, (void)std::from_chars(text, text + n, pid);
+        return pid;
+    }
+    /// Any process of a session can worsen it and none can mend it; 0: as it was made.
+    std::int64_t session_priority() noexcept {
+        char text[64];
+        auto const n = files_.session ? ::pread(files_.session.get(), text, sizeof text, 0) : -1;
+        if (n <= 0) return 0;
+        own_reads_ += n;
+        std::string_view const whole{text, static_cast<std::size_t>(n)};
+        constexpr std::string_view before = " nice ";
+        auto const at = whole.find(before);
+        std::int64_t nice = 0;
+        if (at != std::string_view::npos) (void)std::from_chars(whole.data() + at + before.size(), whole.data() + whole.size(), nice);
+        return nice;
+    }
+    /// Empties the bell; how many bytes that took is ours, not a payload's.
+    void read_signals() noexcept {
+        signalfd_siginfo all[8];
+        for (;;) {
+            auto const n = ::read(signals_.get(), all, sizeof all);
+            if (n > 0) own_reads_ += n;
+            if (n < static_cast<ssize_t>(sizeof all)) return;
+        }
     }
 
     static constexpr long sweep_ns = 2'000'000;
@@ -257,6 +304,9 @@ private:
     unique_fd socket_;
     order_room* room_;
     bool alone_;
+    reaper_files files_;
+    std::int64_t own_reads_ = 0; // bytes that we read from files since the last look at our counts
+    traffic_counts counted_;
     spawner spawns_;
     unique_fd signals_;
     unique_fd passed_[detail::most_passed];

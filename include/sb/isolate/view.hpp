@@ -41,10 +41,9 @@ inline constexpr std::string_view system_folders[] = {"usr", "bin", "sbin", "lib
 /// What of /etc is shown: how programs are linked and found, languages and zones, protocols, certificates; nothing
 /// that names this host, its users or its network.
 inline constexpr std::string_view shown_of_etc[] = {
-    "alternatives", "bash.bashrc", "ca-certificates", "ca-certificates.conf", "debian_version", "ethertypes", "fonts", "gai.conf", "inputrc",
-    "java-11-openjdk", "java-17-openjdk", "java-21-openjdk", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "localtime", "magic", "magic.mime",
-    "mime.types", "os-release", "perl", "profile", "profile.d", "protocols", "python3", "python3.11", "python3.12", "python3.13", "rpc", "services",
-    "sgml", "shells", "ssl", "terminfo", "timezone", "xdg", "xml"};
+    "alternatives", "bash.bashrc", "ca-certificates", "debian_version", "fonts", "inputrc", "java-11-openjdk", "java-17-openjdk", "java-21-openjdk",
+    "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "localtime", "mime.types", "os-release", "perl", "profile", "protocols", "python3",
+    "python3.11", "python3.12", "python3.13", "services", "ssl", "terminfo", "timezone", "xml"};
 
 inline bool is_below(std::string_view path, std::string_view folder) {
     return path.starts_with(folder) && (path.size() == folder.size() || folder == "/" || path[folder.size()] == '/');
@@ -81,7 +80,7 @@ inline result<std::string> workspace_folder(std::string const& asked) {
     if (*found == "/" || holds_home)
         return caller_error(cat("workspace ", *found, ": ", *found == "/" ? "the whole system" : "your home, or what holds it,",
                                 " is never shown to a payload; go to the project's folder or name one with --work DIR"));
-    for (std::string_view const own : {"/proc", "/sys", "/dev", "/run"})
+    for (std::string_view const own : {"/proc", "/sys", "/dev", "/run", "/etc"})
         if (detail::is_below(*found, own)) return caller_error(cat("workspace ", *found, ": ", own, " is never shown to a payload"));
     return *found;
 }
@@ -89,6 +88,7 @@ inline result<std::string> workspace_folder(std::string const& asked) {
 /// `SRC[:DST][:ro|rw]`
 inline result<binding> parse_binding(std::string_view text) {
     binding made;
+    bool straight = true;
     auto rest = text;
     if (rest.ends_with(":ro")) rest.remove_suffix(3);
     else if (rest.ends_with(":rw")) rest.remove_suffix(3), made.writable = true;
@@ -97,6 +97,8 @@ inline result<binding> parse_binding(std::string_view text) {
     made.target = colon == std::string_view::npos ? made.source : std::string{rest.substr(colon + 1)};
     if (made.source.empty() || !made.source.starts_with('/') || !made.target.starts_with('/'))
         return caller_error(cat("--bind \"", text, "\": write SRC[:DST][:ro|rw] with absolute paths"));
+    split(made.target, '/', [&](std::string_view name) { straight = straight && name != "." && name != ".."; });
+    if (!straight) return caller_error(cat("--bind ", text, ": ", made.target, ": write it without \".\" and \"..\""));
     auto const real = real_path(made.source);
     if (real.has_error()) return caller_error(cat("--bind ", text, ": ", made.source, ": ", std::strerror(errno)));
     if (*real == "/") return caller_error(cat("--bind ", text, ": the whole system is never shown to a payload"));

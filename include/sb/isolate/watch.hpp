@@ -18,6 +18,7 @@
 #include <optional>
 #include <poll.h>
 #include <string>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -44,37 +45,24 @@ struct job {
 /// Why we ended a run; the first cause stays.
 enum class killer { nobody, wall, output, request, trouble };
 
-/// Processor time, memory and traffic, added up as they are learnt.
+/// Processor time, memory and traffic with storage, added up as they are learnt.
 struct usage {
     double user_s = 0, system_s = 0;
     std::int64_t peak_rss_bytes = 0; ///< of the largest process
     std::int64_t read_bytes = 0, written_bytes = 0; ///< fetched from storage; made dirty for storage
-    std::optional<std::int64_t> read_chars, written_chars, cancelled_bytes; ///< asked of the system; never written after all
     bool known = false;
 
     usage() = default;
     explicit usage(raw_usage const& raw)
         : user_s{static_cast<double>(raw.user_us) * 1e-6}, system_s{static_cast<double>(raw.system_us) * 1e-6}, peak_rss_bytes{raw.peak_rss_bytes},
-          read_bytes{raw.read_bytes}, written_bytes{raw.written_bytes}, known{raw.processes > 0} {
-        if (raw.read_chars >= 0) read_chars = raw.read_chars;
-        if (raw.written_chars >= 0) written_chars = raw.written_chars;
-        if (raw.cancelled_bytes >= 0) cancelled_bytes = raw.cancelled_bytes;
-    }
+          read_bytes{raw.read_bytes}, written_bytes{raw.written_bytes}, known{raw.processes > 0} {}
     void add(usage const& other) {
         if (!other.known) return;
         user_s += other.user_s;
         system_s += other.system_s;
         peak_rss_bytes = std::max(peak_rss_bytes, other.peak_rss_bytes);
         read_bytes += other.read_bytes, written_bytes += other.written_bytes;
-        sum(read_chars, other.read_chars), sum(written_chars, other.written_chars), sum(cancelled_bytes, other.cancelled_bytes);
         known = true;
-    }
-
-private:
-    void sum(std::optional<std::int64_t>& into, std::optional<std::int64_t> more) const {
-        if (!known) into = more;
-        else if (into && more) *into += *more;
-        else into.reset();
     }
 };
 
@@ -93,6 +81,8 @@ struct outcome {
     std::string trouble; ///< why not all copies could be started; empty when they were
     std::vector<copy_end> copies; ///< those that were started
     usage orphans; ///< of what outlived its parent and was taken in by the reaper
+    std::optional<std::int64_t> read_chars, written_chars, cancelled_bytes; ///< asked of the system; never written after all
+    std::optional<std::int64_t> processes_made; ///< processes and threads that ever were
     std::int64_t left_running = 0; ///< processes that were alive when the run ended, and were killed
     bool orphan_broke_file_limit = false;
     bool reaper_lost = false; ///< it died or had to be killed: the next run needs another
@@ -129,7 +119,7 @@ struct reaper_link {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         ::prctl(PR_SET_NAME, "sb-exec reaper");
         if (::getppid() == parent)
-            if (auto mine = reaper::make(std::move(theirs), room, false); !mine.has_error()) mine->serve();
+            if (auto mine = reaper::make(std::move(theirs), room, false, reaper_files::open()); !mine.has_error()) mine->serve();
         ::_exit(0);
     }
 };
@@ -187,6 +177,13 @@ private:
         stream out, err;
         unique_fd report;
         std::string reported;
+        int slots[3] = {-1, -1, -1}; // of spare_: where these ends came from, and go back to
+    };
+    /// A pipe that is used again: both ends are ours, and between runs nobody else's.
+    struct spare_pipe {
+        pipe_ends ends;
+        int size = 0;
+        bool lent = false;
     };
 
     watcher(unique_fd signals, int keep_out, int keep_err)
@@ -228,20 +225,25 @@ private:
         copies_.reserve(static_cast<std::size_t>(what.copies));
         for (int i = 0; i < what.copies && got_.killed_by == killer::nobody; ++i) {
             SB_TRY(auto const in, open_file(what.in, O_RDONLY));
-            SB_TRY(auto out, make_pipe());
-            SB_TRY(auto err, make_pipe());
-            pipe_ends report;
-            if (what.reports) {
-                SB_TRY(report, make_pipe());
-            }
             bool const keep = what.keep_output && i == 0;
-            copies_.push_back({{std::move(out.read), capture{what.held.output_bytes, keep ? keep_out_ : -1}},
-                               {std::move(err.read), capture{what.held.output_bytes, keep ? keep_err_ : -1}},
-                               std::move(report.read),
-                               {}});
-            int ends[detail::most_passed] = {in.get(), out.write.get(), err.write.get()};
-            std::size_t count = 3;
-            if (what.reports) ends[count++] = report.write.get();
+            auto& made = copies_.emplace_back(copy{{unique_fd{}, capture{what.held.output_bytes, keep ? keep_out_ : -1}},
+                                                   {unique_fd{}, capture{what.held.output_bytes, keep ? keep_err_ : -1}},
+                                                   unique_fd{},
+                                                   {},
+                                                   {-1, -1, -1}});
+            unique_fd far[3];
+            auto const piped = lend_pipe(made.out.end, far[0], made.slots[0]);
+            if (piped.has_error()) return copies_.pop_back(), piped.error();
+            auto const also = lend_pipe(made.err.end, far[1], made.slots[1]);
+            if (also.has_error()) return copies_.pop_back(), also.error();
+            if (what.reports) {
+                auto const third = lend_pipe(made.report, far[2], made.slots[2]);
+                if (third.has_error()) return copies_.pop_back(), third.error();
+            }
+            int ends[detail::most_passed] = {in.get()};
+            std::size_t count = 1;
+            for (int pipe = 0; pipe < (what.reports ? 3 : 2); ++pipe)
+                ends[count++] = made.slots[pipe] >= 0 ? spare_[static_cast<std::size_t>(made.slots[pipe])].ends.write.get() : far[pipe].get();
             if (what.group >= 0) ends[count++] = what.group;
             if (!detail::send_word(by_->socket.get(), {word::start, i}, ends, count)) {
                 copies_.pop_back();
@@ -250,6 +252,44 @@ private:
             if (what.copies > 1 && what.held.wall_ns >= 0 && monotonic_ns() - first_ns_ > what.held.wall_ns) end_all(killer::wall);
         }
         return {};
+    }
+
+    /// Behind walls a pipe serves run after run, for when a run is over nobody has an end of it but us. Elsewhere it is made
+    /// anew: a process may have fled with one. `from` -1: `far` is the end to hand out.
+    result<void> lend_pipe(unique_fd& near, unique_fd& far, int& from) {
+        if (by_->alone) {
+            auto const free = std::find_if(spare_.begin(), spare_.end(), [](spare_pipe const& each) { return !each.lent; });
+            if (free == spare_.end() && spare_.size() < most_spare) {
+                SB_TRY(auto ends, make_pipe());
+                int const size = ::fcntl(ends.write.get(), F_GETPIPE_SZ);
+                spare_.push_back({std::move(ends), size, false});
+            }
+            for (std::size_t i = 0; i < spare_.size(); ++i) {
+                if (spare_[i].lent) continue;
+                spare_[i].lent = true;
+                near = std::move(spare_[i].ends.read);
+                from = static_cast<int>(i);
+                return {};
+            }
+        }
+        SB_TRY(auto ends, make_pipe());
+        near = std::move(ends.read), far = std::move(ends.write);
+        return {};
+    }
+    /// Only a pipe that is as it was born goes back.
+    void take_back(unique_fd& near, int from) {
+        if (from < 0) return;
+        auto& spare = spare_[static_cast<std::size_t>(from)];
+        int const far = spare.ends.write.get();
+        int left = 0;
+        f_owner_ex owner{};
+        bool const as_born = near && !got_.reaper_lost && ::ioctl(near.get(), FIONREAD, &left) == 0 && left == 0 && ::fcntl(far, F_GETFL) == O_WRONLY &&
+                             ::fcntl(far, F_GETPIPE_SZ) == spare.size && ::fcntl(far, F_GETSIG) == 0 && ::fcntl(far, F_GETOWN_EX, &owner) == 0 && owner.pid == 0;
+        spare.ends.read = std::move(near);
+        spare.lent = false;
+        if (as_born) return;
+        if (auto fresh = make_pipe(); !fresh.has_error()) spare.ends = std::move(*fresh), spare.size = ::fcntl(spare.ends.write.get(), F_GETPIPE_SZ);
+        else spare.lent = true; // never again
     }
 
     /// Until the reaper says that nothing is alive, or is dead itself.
@@ -297,14 +337,7 @@ private:
             left = {ns / 1'000'000'000, ns % 1'000'000'000};
         }
         if (::ppoll(waiting_.data(), waiting_.size(), until < 0 ? nullptr : &left, nullptr) <= 0) return;
-        std::size_t i = 2;
-        auto const ready = [&](unique_fd const& fd) { return fd && waiting_[i++].revents != 0; };
-        for (auto& c : copies_) {
-            bool const out = ready(c.out.end), err = ready(c.err.end), report = ready(c.report); // before any is closed
-            if (out) drain(c.out);
-            if (err) drain(c.err);
-            if (report) drain_report(c);
-        }
+        drain_ready(2);
         if (waiting_[0].revents) read_signals();
         if (waiting_[1].revents) hear_reaper();
     }
@@ -341,15 +374,24 @@ private:
     }
     /// What is in the pipes already; nobody of the tree is left to write more.
     void read_dry() {
-        auto const empty = [&](unique_fd const& fd) {
-            pollfd one{fd.get(), POLLIN, 0};
-            return !fd || ::poll(&one, 1, 0) <= 0;
-        };
+        // bounded: a stranger who was handed the other end may be writing still
+        for (int i = 0; i < most_dry_reads; ++i) {
+            waiting_.clear();
+            auto const watch = [&](unique_fd const& fd) {
+                if (fd) waiting_.push_back({fd.get(), POLLIN, 0});
+            };
+            for (auto const& c : copies_) watch(c.out.end), watch(c.err.end), watch(c.report);
+            if (waiting_.empty() || ::poll(waiting_.data(), waiting_.size(), 0) <= 0) return;
+            drain_ready(0);
+        }
+    }
+    void drain_ready(std::size_t i) {
+        auto const ready = [&](unique_fd const& fd) { return fd && waiting_[i++].revents != 0; };
         for (auto& c : copies_) {
-            // bounded: a stranger who was handed the other end may be writing still
-            for (int i = 0; i < most_dry_reads && !empty(c.out.end); ++i) drain(c.out);
-            for (int i = 0; i < most_dry_reads && !empty(c.err.end); ++i) drain(c.err);
-            for (int i = 0; i < most_dry_reads && !empty(c.report); ++i) drain_report(c);
+            bool const out = ready(c.out.end), err = ready(c.err.end), report = ready(c.report); // before any is closed
+            if (out) drain(c.out);
+            if (err) drain(c.err);
+            if (report) drain_report(c);
         }
     }
 
@@ -386,6 +428,10 @@ private:
             got_.left_running = tree.left_running;
             got_.orphan_broke_file_limit = tree.orphan_broke_file_limit != 0;
             got_.reaper_cpu_ns = tree.own_cpu_ns;
+            auto const known = [](std::int64_t n) { return n >= 0 ? std::optional{n} : std::nullopt; };
+            got_.read_chars = known(tree.traffic.read_chars), got_.written_chars = known(tree.traffic.written_chars);
+            got_.cancelled_bytes = known(tree.traffic.cancelled_bytes);
+            if (by_->alone) got_.processes_made = known(tree.processes_made);
             if (order.wait_tree) last = std::max(last, tree.last_end_ns);
         } else {
             got_.reaper_lost = true;
@@ -393,6 +439,7 @@ private:
         got_.wall_s = static_cast<double>(last - first) / 1e9;
         auto const bad = std::find_if(got_.copies.begin(), got_.copies.end(), [](copy_end const& c) { return c.failure || c.status != 0; });
         got_.shown = bad == got_.copies.end() ? 0 : static_cast<std::size_t>(bad - got_.copies.begin());
+        for (auto& c : copies_) take_back(c.out.end, c.slots[0]), take_back(c.err.end, c.slots[1]), take_back(c.report, c.slots[2]);
         for (auto& c : copies_)
             if (!c.reported.empty()) got_.reports.push_back(std::move(c.reported));
         if (!copies_.empty()) {
@@ -404,6 +451,7 @@ private:
 
     static constexpr std::size_t block_size = std::size_t{64} << 10; // a pipe's capacity
     static constexpr int most_dry_reads = 64; // four times what a pipe holds
+    static constexpr std::size_t most_spare = 12;
     static constexpr std::int64_t most_late = 1'000'000'000; // that an exec may be, on a starved machine
     static constexpr std::int64_t patience = 6'000'000; // for a reaper to kill and count; then it is killed too
 
@@ -416,6 +464,7 @@ private:
     std::function<void()> const* before_kill_ = nullptr;
     copy_report* reports_ = nullptr;
     std::vector<copy> copies_;
+    std::vector<spare_pipe> spare_;
     std::vector<pollfd> waiting_;
     outcome got_;
     std::int64_t first_ns_ = 0, patience_ns_ = -1;

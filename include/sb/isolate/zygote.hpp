@@ -6,10 +6,16 @@
 #include <sb/isolate/mount.hpp>
 #include <sb/isolate/reaper.hpp>
 #include <sb/isolate/security_level.hpp>
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <csignal>
+#include <cstdint>
+#include <cstring>
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <sched.h>
+#include <string_view>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -30,8 +36,9 @@ namespace detail {
 
 /// No capability, now or after any exec.
 inline result<void> drop_rights() {
-    for (int cap = 0; ::prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; ++cap)
-        if (::prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0) return last_error("drop a capability");
+    int cap = 0;
+    while (::prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0) ++cap;
+    if (errno != EINVAL || cap == 0) return last_error("drop a capability"); // the first number that is none
     if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0) return last_error("drop ambient capabilities");
     if (::prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
                                        SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED) < 0)
@@ -42,22 +49,45 @@ inline result<void> drop_rights() {
     return {};
 }
 
-/// A /proc of its own, where the host's knobs are read-only and what tells of the host's kernel is empty.
+/// A /proc of its own, where the host's knobs are read-only and what tells of the host's kernel is empty. The zygote is
+/// not in it ("hidepid" hides whom one cannot trace): its times, faults and switches add up from run to run.
 inline result<unique_fd> new_proc(security_level const& level) {
     constexpr unsigned attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
-    return level.whole_proc ? new_mount("proc", {}, attributes) : new_mount("proc", {{"subset", "pid"}}, attributes);
+    return level.whole_proc ? new_mount("proc", {{"hidepid", "2"}}, attributes) : new_mount("proc", {{"hidepid", "2"}, {"subset", "pid"}}, attributes);
 }
+
+/// Overwrites our command line and environment where the kernel shows them: they are the caller's, with what it keeps
+/// from payloads. Nothing may look at `environ` or `argv` afterwards.
+inline result<void> forget_words() {
+    SB_TRY(auto const text, read_file("/proc/self/stat"));
+    constexpr int arguments_begin = 48, environment_end = 51; // fields, counted from 1; behind the name there are no more ")"
+    int field = 2;
+    std::uintptr_t at[environment_end - arguments_begin + 1]{};
+    split(std::string_view{text}.substr(std::min(text.rfind(')') + 2, text.size())), ' ', [&](std::string_view word) {
+        if (++field >= arguments_begin && field <= environment_end) (void)std::from_chars(word.data(), word.data() + word.size(), at[field - arguments_begin]);
+    });
+    constexpr std::string_view ours = "sb-exec zygote";
+    for (int i = 0; i < 4; i += 2) {
+        if (at[i] == 0 || at[i + 1] < at[i]) return system_error("/proc/self/stat does not say where the command line is");
+        std::memset(reinterpret_cast<void*>(at[i]), 0, at[i + 1] - at[i]);
+    }
+    if (at[1] > at[0]) ours.copy(reinterpret_cast<char*>(at[0]), at[1] - at[0] - 1); // either may be empty: env -i
+    return {};
+}
+
 inline result<void> put_proc(int made, security_level const& level) {
     SB_CHECK(attach(made, "/proc"));
     if (!level.whole_proc) return {};
-    for (auto const* knobs : {"/proc/sys", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi"}) {
-        if (::access(knobs, F_OK) != 0) continue;
-        SB_TRY(auto const copy, copy_mount(AT_FDCWD, knobs));
-        SB_CHECK(change_mount(copy.get(), MOUNT_ATTR_RDONLY));
-        SB_CHECK(attach(copy.get(), knobs));
+    SB_TRY(auto const knobs, copy_mount(AT_FDCWD, "/proc/sys"));
+    SB_CHECK(change_mount(knobs.get(), MOUNT_ATTR_RDONLY));
+    SB_CHECK(attach(knobs.get(), "/proc/sys"));
+    for (auto const* devices : {"/proc/bus", "/proc/acpi", "/proc/scsi"}) {
+        if (::access(devices, F_OK) != 0) continue;
+        SB_TRY(auto const empty, copy_mount(AT_FDCWD, "/dev/shm", false)); // an empty folder of the root, which nothing is mounted on yet
+        SB_CHECK(attach(empty.get(), devices));
     }
-    for (auto const* secret : {"/proc/kcore", "/proc/keys", "/proc/key-users", "/proc/kallsyms", "/proc/kmsg", "/proc/timer_list", "/proc/sysrq-trigger", "/proc/latency_stats",
-                               "/proc/sched_debug", "/proc/kpagecount", "/proc/kpageflags", "/proc/kpagecgroup", "/proc/vmallocinfo", "/proc/slabinfo"}) {
+    // what only root may read is closed already, for no payload is root
+    for (auto const* secret : {"/proc/keys", "/proc/key-users", "/proc/kallsyms", "/proc/modules", "/proc/iomem", "/proc/ioports", "/proc/latency_stats", "/proc/sched_debug"}) {
         if (::access(secret, F_OK) != 0) continue;
         SB_TRY(auto const nothing, copy_mount(AT_FDCWD, "/dev/null", false));
         SB_CHECK(attach(nothing.get(), secret));
@@ -72,28 +102,42 @@ inline result<void> read_only_root() {
     return {};
 }
 
-inline void close_all_but(int kept) noexcept {
-    if (kept > 3) ::syscall(SYS_close_range, 3u, static_cast<unsigned>(kept) - 1, 0u);
-    ::syscall(SYS_close_range, static_cast<unsigned>(std::max(kept, 2)) + 1, ~0u, 0u);
+template <std::size_t Count>
+void close_all_but(std::array<int, Count> kept) noexcept {
+    std::sort(kept.begin(), kept.end());
+    unsigned next = 3;
+    for (int const fd : kept) {
+        if (fd < 3) continue;
+        if (static_cast<unsigned>(fd) > next) ::syscall(SYS_close_range, next, static_cast<unsigned>(fd) - 1, 0u);
+        next = static_cast<unsigned>(fd) + 1;
+    }
+    ::syscall(SYS_close_range, next, ~0u, 0u);
 }
 
 /// In the zygote; when it returns, the walls stand.
-inline result<void> wall_in(zygote_plan const& plan, int socket, int keeper) {
+inline result<void> wall_in(zygote_plan const& plan, std::string const& root, int socket, unique_fd keeper, reaper_files& files) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL); // should the keeper be dead already, the closed socket says so
     ::prctl(PR_SET_NAME, "sb-exec zygote");
     ::setsid();
     SB_TRY(auto const proc, new_proc(*plan.level));
-    SB_CHECK(change_root("/root"));
+    SB_CHECK(change_root(root));
     SB_CHECK(put_proc(proc.get(), *plan.level));
     SB_CHECK(read_only_root());
+    SB_CHECK(forget_words());
+    sigset_t none; // a signal that is blocked stays pending, for the next run to see; what is not, process 1 never gets
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
     SB_TRY(auto const mounts, open_file("/proc/self/mountinfo", O_RDONLY));
     unique_fd queues;
     if (auto made = new_mount("mqueue", {}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC); !made.has_error()) queues = std::move(*made);
-    int const first[] = {mounts.get(), queues ? queues.get() : mounts.get(), plan.sockets4.get(), plan.sockets6.get(), plan.devices.get()};
-    if (!send_word(socket, {word::done, queues ? 1 : 0}, first, zygote_fds)) return last_error("greet the watcher");
+    ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); // a change of user took our own files of /proc from us; nobody is here yet to look into us
+    files = reaper_files::open();
     SB_TRY(auto const tree, open_file("/proc/self/ns/mnt", O_RDONLY)); // nobody can open it once we cannot be looked into
     int const mine[] = {tree.get()};
-    if (!send_word(keeper, {word::done, 0}, mine, 1)) return last_error("greet the keeper");
+    if (!send_word(keeper.get(), {word::done, 0}, mine, 1)) return last_error("greet the keeper");
+    keeper.reset(); // from here on the sandbox has the sockets that it will have
+    int const first[] = {mounts.get(), queues ? queues.get() : mounts.get(), plan.sockets4.get(), plan.sockets6.get(), plan.devices.get()};
+    if (!send_word(socket, {word::done, queues ? 1 : 0}, first, zygote_fds)) return last_error("greet the watcher");
     SB_CHECK(drop_rights());
     if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return last_error("prctl");
     return {};
@@ -107,11 +151,10 @@ struct zygote {
 };
 
 /// Clones the zygote off the keeper. When a wall cannot be put up, the zygote says so in its first word and ends.
-inline result<zygote> start_zygote(zygote_plan& plan, int socket, order_room& room) {
+inline result<zygote> start_zygote(zygote_plan& plan, std::string const& root, int socket, order_room& room) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
-    unique_fd const ours{ends[0]};
-    unique_fd theirs{ends[1]};
+    unique_fd ours{ends[0]}, theirs{ends[1]};
     auto const pid = static_cast<pid_t>(::syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (pid < 0) return last_error("clone");
     if (pid > 0) {
@@ -123,7 +166,9 @@ inline result<zygote> start_zygote(zygote_plan& plan, int socket, order_room& ro
         if (detail::receive_word(ours.get(), text, fds, count) && count == 1) made.mounts = unique_fd{fds[0]};
         return made;
     }
-    auto const walls = detail::wall_in(plan, socket, theirs.get());
+    ours.reset();
+    reaper_files files;
+    auto const walls = detail::wall_in(plan, root, socket, std::move(theirs), files);
     if (walls.has_error()) {
         room.clear();
         (void)room.put(walls.error().what);
@@ -131,8 +176,8 @@ inline result<zygote> start_zygote(zygote_plan& plan, int socket, order_room& ro
         ::_exit(1);
     }
     auto const* const filter = plan.filter;
-    detail::close_all_but(socket);
-    auto mine = reaper::make(unique_fd{socket}, room, true);
+    detail::close_all_but(std::array{socket, files.io.get(), files.last_pid.get(), files.session.get()});
+    auto mine = reaper::make(unique_fd{socket}, room, true, std::move(files));
     if (mine.has_error() || (filter && install(*filter) < 0)) ::_exit(1);
     mine->serve();
     ::_exit(0);

@@ -51,7 +51,11 @@ inline void append_string(std::string& to, std::string_view text, bool escape_by
                 to.push_back('\\'), to.push_back(letters[at]);
             else to.append("\\u00"), to.push_back(hex[c >> 4]), to.push_back(hex[c & 15]);
         } else if (auto const n = utf8_length(text.substr(i)); n > 0) {
-            i += n;
+            auto const second = static_cast<unsigned char>(text[i + 1]);
+            if (c == 0xc2 && second < 0xa0) { // U+0080 to U+009F: controls, which some terminals obey
+                flush(2);
+                to.append("\\u00"), to.push_back(hex[second >> 4]), to.push_back(hex[second & 15]);
+            } else i += n;
         } else {
             flush(1);
             if (escape_bytes) to.append("\\\\x"), to.push_back(hex[c >> 4]), to.push_back(hex[c & 15]);

@@ -49,7 +49,6 @@ public:
             SB_TRY([[maybe_unused]] auto const in_force, group_->hold(held_));
             SB_TRY([[maybe_unused]] bool const moved, group_->begin());
         }
-        network_before_ = place->network_bytes();
         return look(job);
     }
     result<void> look(isolate::job& job) override {
@@ -66,11 +65,15 @@ public:
         if (group_ && held_.cores >= 0) (void)group_->hold({held_.memory_bytes, held_.pids, static_cast<double>(isolate::usable_cpus())});
     }
     void finish(isolate::outcome& got) override {
-        if (group_) got.group = group_->end(), got.charged = group_->charged();
+        if (group_) {
+            got.group = group_->end();
+            // counted in steps of a quarter of a mebibyte, a small peak has no parts; and asking costs more than all the rest
+            auto const &peak = got.group->memory_peak_bytes, &base = got.group->memory_base_bytes;
+            if (peak && base && *peak - *base >= least_split) got.charged = group_->charged();
+        }
         if (group_ && group_->run_leaf() >= 0) got.reaper_cpu_ns = 0; // it sits beside the payload's group, not in it
         got.renewed = renewed_;
-        if (auto const now = current_->network_bytes(); now && network_before_)
-            got.net_rx_bytes = now->first - network_before_->first, got.net_tx_bytes = now->second - network_before_->second;
+        if (auto const bytes = current_->network_bytes()) got.net_rx_bytes = bytes->first, got.net_tx_bytes = bytes->second;
         got.scratch_full = current_->is_full();
         if (got.reaper_lost) current_->end(); // what it wrote stays until the next run
     }
@@ -96,6 +99,8 @@ public:
     }
 
 private:
+    static constexpr std::int64_t least_split = std::int64_t{2} << 20;
+
     box_cell(box_session const& all, isolate::session_folder& session, isolate::order_room& room) : all_{&all}, session_{&session}, room_{&room} {}
 
     static result<void> write_list(std::string const& path, std::vector<std::string> const& lines) {
@@ -119,12 +124,18 @@ private:
     /// A box of this level that nothing of an earlier run is in.
     result<isolate::box*> box_of(int level) {
         auto& place = boxes_[level];
-        if (place && (all_->fresh || !place->alive() || !place->soiled(*room_).empty())) place.reset();
+        std::unique_ptr<isolate::box> old; // dies while the new one is built
+        if (place && (all_->fresh || !place->alive() || !place->soiled(*room_).empty())) {
+            old = std::move(place);
+            old->kill();
+        }
         if (!place) {
             renewed_ = true;
             // with one control group for all of them and a namespace that has it as its root, there is one box at a time
-            if (group_ && group_->run_leaf() >= 0)
+            if (group_ && group_->run_leaf() >= 0) {
+                old.reset();
                 for (auto& [other, each] : boxes_) each.reset();
+            }
             SB_TRY(auto* const plan, plan_of(level));
             auto made = isolate::box::make(*plan, *room_, group_ ? &*group_ : nullptr);
             if (made.has_error()) return boxes_.erase(level), current_ = nullptr, made.error();
@@ -140,7 +151,6 @@ private:
     std::map<int, std::unique_ptr<isolate::box_plan>> plans_;
     std::map<int, std::unique_ptr<isolate::box>> boxes_;
     isolate::box* current_ = nullptr;
-    std::optional<std::pair<std::int64_t, std::int64_t>> network_before_;
     isolate::group_limits held_;
     bool renewed_ = false;
 };

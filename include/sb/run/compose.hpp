@@ -115,6 +115,7 @@ inline void count_group(run_record& r, isolate::outcome const& got) {
         }
     }
     r.max_pids = group.max_pids;
+    if (!r.max_pids && got.processes_made == 1) r.max_pids = 1; // the kernel keeps the peak of all runs, but there was one alone
     if (group.throttled_ns && *group.throttled_ns > 0) r.metrics["cpu_throttled_s"] = static_cast<double>(*group.throttled_ns) / 1e9;
 }
 
@@ -204,7 +205,7 @@ inline run_record compose(run_context const& all, preset_record const& preset, e
         r.cpu_user_s = used.user_s, r.cpu_sys_s = used.system_s;
         r.peak_rss_bytes = used.peak_rss_bytes;
         r.read_bytes = used.read_bytes, r.write_bytes = used.written_bytes;
-        r.read_logical_bytes = used.read_chars, r.write_logical_bytes = used.written_chars, r.write_cancelled_bytes = used.cancelled_bytes;
+        r.read_logical_bytes = got.read_chars, r.write_logical_bytes = got.written_chars, r.write_cancelled_bytes = got.cancelled_bytes;
     }
     r.left_running = got.left_running;
     r.net_rx_bytes = got.net_rx_bytes, r.net_tx_bytes = got.net_tx_bytes;

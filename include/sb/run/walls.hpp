@@ -3,12 +3,14 @@
 // lets a later session clear away after this one.
 #pragma once
 #include <sb/isolate/cgroup_host.hpp>
-#include <sb/isolate/copy_tree.hpp>
 #include <sb/isolate/landlock.hpp>
+#include <sb/isolate/lend_work.hpp>
 #include <sb/run/box_cell.hpp>
 #include <sb/run/environment.hpp>
 #include <sb/run/lease.hpp>
 #include <sb/run/plain.hpp>
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,7 +42,8 @@ public:
         all.fresh = asked.fresh;
         if (::getrandom(&all.clone_key, sizeof all.clone_key, 0) != sizeof all.clone_key || all.clone_key == 0) all.clone_key = 0x5bd1e995'9e3779b9u;
         SB_CHECK(made->take_groups(data_dir));
-        SB_CHECK(made->map_owners());
+        SB_TRY(made->lent_, isolate::lend_work(all.shown.work, all.user));
+        all.owners = std::move(made->lent_.owners), all.lower = made->lent_.lower;
         made->can_.walls = true;
         made->can_.jobs = asked.jobs;
         made->can_.memory_bytes = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
@@ -55,7 +58,7 @@ public:
         if (owner_ != ::getpid()) return;
         if (groups_) (void)groups_->restore();
         groups_.reset();
-        copy_.reset();
+        lent_.copy.reset();
         lease_.reset();
     }
 
@@ -86,9 +89,13 @@ private:
             auto const root = isolate::real_path(asked.system);
             if (root.has_error()) return caller_error(cat("--root ", asked.system, ": ", std::strerror(errno)));
             shown.system = *root;
+            bool const any = std::any_of(std::begin(isolate::detail::system_folders), std::end(isolate::detail::system_folders),
+                                         [&](std::string_view name) { return ::access(cat(*root, "/", name).c_str(), F_OK) == 0; });
+            if (!any) return caller_error(cat("--root ", asked.system, ": holds none of the system folders (usr, bin, lib)"));
         }
         for (auto const& each : asked.bindings) {
             SB_TRY(auto made, isolate::parse_binding(each));
+            SB_CHECK(check_target(made));
             shown.bindings.push_back(std::move(made));
         }
         if (!asked.bind_path) return {};
@@ -97,6 +104,16 @@ private:
             if (real.has_error() || isolate::shows(shown, *real) || *real == "/") return;
             shown.bindings.push_back({*real, std::string{folder}, false});
         });
+        return {};
+    }
+
+    /// In a system folder, which is read-only, there must be something to put the binding on.
+    result<void> check_target(isolate::binding const& made) const {
+        for (auto const name : isolate::detail::system_folders) {
+            if (!isolate::detail::is_below(made.target, cat("/", name))) continue;
+            if (auto const path = cat(session_.shown.system == "/" ? "" : session_.shown.system, made.target); ::access(path.c_str(), F_OK) != 0)
+                return caller_error(cat("--bind ", made.source, ":", made.target, ": there is no ", made.target, ", and /", name, " is read-only; choose another DST"));
+        }
         return {};
     }
 
@@ -118,35 +135,6 @@ private:
         return {};
     }
 
-    /// Root's own files are shown to a payload that is not root as if they were its own, where the file system can.
-    result<void> map_owners() {
-        if (::geteuid() != 0) return {};
-        struct stat owner {};
-        if (::stat(session_.shown.work.c_str(), &owner) != 0) return last_error("stat", session_.shown.work);
-        SB_TRY(auto map, isolate::owner_map(owner, session_.user));
-        SB_TRY(auto const trial, isolate::copy_mount(AT_FDCWD, session_.shown.work, false));
-        if (isolate::map_owners(trial.get(), map.get()).has_error()) return copy_workspace();
-        session_.owners = std::move(map);
-        return {};
-    }
-    /// Not every file system can: then the payload gets a copy that is its own.
-    result<void> copy_workspace() {
-        SB_TRY(auto folder, isolate::session_folder::make());
-        auto const path = folder.path() + "/work";
-        if (::mkdir(path.c_str(), 0755) != 0) return last_error("make folder", path);
-        auto const from = isolate::detail::open_folder(AT_FDCWD, session_.shown.work.c_str()), to = isolate::detail::open_folder(AT_FDCWD, path.c_str());
-        if (!from || !to) return last_error("open", from ? path : session_.shown.work);
-        isolate::tree_owner const owner{session_.user.uid, session_.user.gid};
-        auto const copied = isolate::copy_tree(from.get(), to.get(), owner);
-        if (copied.has_error()) return system_error(cat("workspace ", session_.shown.work, ": its file system cannot show files under another owner, and it cannot be copied: ", copied.error().what));
-        struct stat facts {};
-        if (::fstat(from.get(), &facts) != 0 || ::fchmod(to.get(), facts.st_mode & 0777) != 0 || ::fchown(to.get(), owner.uid, owner.gid) != 0)
-            return last_error("change owner of", path);
-        session_.lower = path;
-        copy_.emplace(std::move(folder));
-        return {};
-    }
-
     std::map<std::string, std::string> sources() const {
         std::map<std::string, std::string> all;
         bool const one = groups_ && groups_->version(isolate::controller::memory) == 1;
@@ -154,7 +142,7 @@ private:
         all["peak_rss_bytes"] = can_.tree_memory ? cat("memory control group (", one ? "v1" : "v2", "), the whole tree, page cache and tmpfs included, in steps of about 256 KiB")
                                                  : std::string{"wait4, largest process; never below the slot's own"};
         if (can_.tree_memory) {
-            all["peak_file_bytes"] = "charged at the end of the run";
+            all["peak_file_bytes"] = "charged at the end of the run; null for peaks below 2 MiB";
             all["peak_shm_bytes"] = "charged at the end of the run, tmpfs included";
             all["peak_anon_bytes"] = "the peak less these two";
         }
@@ -195,7 +183,7 @@ private:
     abilities can_;
     std::optional<isolate::cgroup_host> groups_;
     std::optional<held_lease> lease_;
-    std::optional<isolate::session_folder> copy_; ///< of the workspace
+    isolate::lent_work lent_;
     pid_t owner_ = ::getpid();
 };
 

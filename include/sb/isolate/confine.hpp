@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// One command, confined and measured, in one call: for programs that embed the sandbox.
+//
+// How it works: a forked child owns all there is of the sandbox, so the caller's signals, limits and children stay as
+// they are: it makes the control group and the box, lets the watcher run the command, takes the figures and clears away.
+// What it learnt comes back in shared memory, the two streams in files without a name. When the caller dies, the kernel
+// sends the child SIGTERM, and it ends the run and clears away all the same.
+#pragma once
+#include <sb/isolate/box.hpp>
+#include <sb/isolate/cgroup_host.hpp>
+#include <sb/isolate/lend_work.hpp>
+#include <sb/isolate/watch.hpp>
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <vector>
+
+namespace sb::isolate {
+
+/// What to run, what it sees, and what holds it. Limits are of the whole tree; `limits::none` is no limit.
+struct confine_request {
+    std::vector<std::string> argv; ///< a path as the command sees it, or a name to be found in /usr/local/bin, /usr/bin and /bin
+    std::string work; ///< folder that it sees at its own path, and works in; what it writes there is gone with it. Empty: none
+    std::vector<binding> bindings; ///< more to be seen, by absolute paths
+    std::vector<std::string> environment{"PATH=/usr/local/bin:/usr/bin:/bin"}; ///< NAME=VALUE; HOME and TMPDIR are added
+    std::string input = "/dev/null"; ///< file that becomes standard input
+    int level = default_level; ///< see security_level.hpp
+    double wall_s = 30;
+    std::int64_t memory_bytes = limits::none, processes = 1024, cpu_seconds = limits::none;
+    double cores = limits::none;
+    std::int64_t scratch_bytes = std::int64_t{64} << 20; ///< all that it may write; it lies in memory
+    std::int64_t output_bytes = std::int64_t{8} << 20; ///< a stream; more of it ends the run
+};
+
+/// How it ended, and what it took.
+struct confined {
+    int status = 0; ///< as wait gives it, of the first process
+    killer killed_by = killer::nobody; ///< why we ended it: time, output
+    bool out_of_memory = false, out_of_processes = false, out_of_space = false; ///< limits that were reached
+    double wall_s = 0; ///< from exec to its end
+    std::optional<double> cpu_s; ///< of the whole tree
+    std::optional<std::int64_t> peak_bytes; ///< of memory; see `peak_of_tree`
+    bool peak_of_tree = false; ///< a control group counted the tree; else it is the largest process
+    std::int64_t left_running = 0; ///< processes that were alive when the first had ended, and were killed
+    std::string out, err; ///< up to `output_bytes` each
+    std::vector<std::string> loose; ///< limits that do not hold for the whole tree here, each with the reason
+
+    bool ok() const noexcept { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
+    /// One line for a person.
+    std::string how() const {
+        if (killed_by == killer::wall) return "its time was up";
+        if (killed_by == killer::output) return "it wrote more than it may";
+        auto text = WIFEXITED(status) ? cat("exit status ", WEXITSTATUS(status)) : cat("signal ", WTERMSIG(status));
+        if (out_of_memory) text += ", out of memory";
+        if (out_of_processes) text += ", out of processes";
+        if (out_of_space) text += ", out of space";
+        return text;
+    }
+};
+
+namespace detail {
+
+/// What the child tells, in memory that both share.
+struct confine_report {
+    int told = 0; ///< the last to be written
+    int status = 0;
+    killer killed_by = killer::nobody;
+    bool out_of_memory = false, out_of_processes = false, out_of_space = false, peak_of_tree = false;
+    double wall_s = 0, cpu_s = -1;
+    std::int64_t peak_bytes = -1, left_running = 0;
+    blame wrong_on = blame::system;
+    char wrong[1024] = {}; ///< why there was no run; empty: there was one
+    char loose[2048] = {}; ///< one a line
+
+    template <std::size_t Size>
+    static void put(char (&into)[Size], std::string_view text) noexcept { into[text.copy(into, Size - 1)] = '\0'; }
+};
+
+inline result<std::string> program_of(confine_request const& what, view const& shown) {
+    auto const& name = what.argv.front();
+    std::vector<std::string> places;
+    if (name.find('/') == std::string::npos) places = {"/usr/local/bin/" + name, "/usr/bin/" + name, "/bin/" + name};
+    else places = {name.starts_with('/') ? name : cat(shown.work.empty() ? sandbox_home : std::string_view{shown.work}, "/", name)};
+    for (auto const& each : places) {
+        if (!shows(shown, each)) return caller_error(cat("command ", name, ": outside of what it would see; name its folder in the workspace or the bindings"));
+        bool const bound = std::any_of(shown.bindings.begin(), shown.bindings.end(), [&](auto const& one) { return is_below(each, one.target); });
+        if (bound || ::access(each.c_str(), X_OK) == 0) return each; // under a binding's name another file may be there: exec will tell
+    }
+    return caller_error(cat("command ", name, ": not found, or not executable"));
+}
+
+/// In the child that owns the run.
+class confinement {
+public:
+    confinement(confine_request const& what, confine_report& told) : what_{what}, told_{told} {}
+
+    result<void> run(int out, int err) {
+        SB_CHECK(adopt_orphans());
+        SB_TRY(auto runs, watcher::make(out, err));
+        SB_TRY(auto room, order_room::make());
+        box_plan plan;
+        plan.level = what_.level;
+        SB_CHECK(choose_view(plan.shown));
+        job task;
+        SB_TRY(task.path, program_of(what_, plan.shown));
+        SB_TRY(plan.user, choose_payload_user());
+        SB_TRY(auto lent, lend_work(plan.shown.work, plan.user));
+        plan.owners = std::move(lent.owners), plan.lower = lent.lower;
+
+        auto host = cgroup_host::find();
+        auto const held = hold_what_can_be(host, task.held);
+        std::optional<cgroup> group;
+        if (can_group_) {
+            SB_TRY(auto made, cgroup::make(host, "confined"));
+            group.emplace(std::move(made));
+            if (::geteuid() == 0) SB_CHECK(group->give_to(plan.user.uid));
+        }
+        if (group && ::getrandom(&task.clone_key, sizeof task.clone_key, 0) != sizeof task.clone_key) return last_error("getrandom");
+        SB_TRY(plan.filter, make_filter(level_of(plan.level), task.clone_key));
+        SB_TRY(auto place, box::make(plan, room, group ? &*group : nullptr));
+        SB_TRY([[maybe_unused]] bool const anew, place.make_clean({task.held.scratch_bytes, std::max<std::int64_t>(task.held.scratch_bytes / 4096, 1024)}));
+        if (group) {
+            SB_TRY([[maybe_unused]] auto const in_force, group->hold(held));
+            SB_TRY([[maybe_unused]] bool const moved, group->begin());
+            task.group = group->run_leaf();
+        }
+        task.argv = what_.argv, task.environment = what_.environment, task.in = what_.input;
+        task.environment.push_back(cat("HOME=", sandbox_home));
+        task.environment.push_back("TMPDIR=/tmp");
+        task.folder = plan.shown.work.empty() ? std::string{sandbox_home} : plan.shown.work;
+        task.keep_output = true;
+        auto const got = runs.run(task, room, place.reaper());
+        return tell(got, place.is_full(), group ? &*group : nullptr);
+    }
+
+private:
+    result<void> choose_view(view& shown) const {
+        if (!what_.work.empty()) {
+            SB_TRY(shown.work, workspace_folder(what_.work));
+        }
+        for (auto const& each : what_.bindings) {
+            SB_TRY(auto made, parse_binding(cat(each.source, ":", each.target, std::string_view{each.writable ? ":rw" : ":ro"})));
+            shown.bindings.push_back(std::move(made));
+        }
+        return {};
+    }
+
+    /// By a control group what one can hold here; else for each process, and that is said.
+    group_limits hold_what_can_be(cgroup_host const& host, limits& each) {
+        std::string loose;
+        auto const say = [&](std::string_view which, controller c) { loose += cat(loose.empty() ? "" : "\n", which, ": ", host.why_not(c)); };
+        group_limits tree;
+        each.wall_ns = static_cast<std::int64_t>(std::min(what_.wall_s, 1e9) * 1e9);
+        each.output_bytes = what_.output_bytes, each.scratch_bytes = what_.scratch_bytes, each.cpu_seconds = what_.cpu_seconds;
+        for (auto const c : {controller::memory, controller::pids, controller::cpu, controller::cpuacct}) can_group_ = can_group_ || host.has(c);
+        if (what_.memory_bytes >= 0) {
+            if (host.has(controller::memory)) tree.memory_bytes = what_.memory_bytes;
+            else each.memory_bytes = what_.memory_bytes, say("memory holds for each process", controller::memory);
+        }
+        if (what_.processes >= 0) {
+            if (host.has(controller::pids)) tree.pids = what_.processes;
+            else each.user_processes = what_.processes + 2; // the keeper and the reaper run as the same user
+        }
+        if (what_.cores >= 0) {
+            if (host.has(controller::cpu)) tree.cores = std::min(what_.cores, static_cast<double>(usable_cpus()));
+            else each.cpus = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(what_.cores)), 1, usable_cpus()), say("cores are rounded up", controller::cpu);
+        }
+        confine_report::put(told_.loose, loose);
+        return tree;
+    }
+
+    result<void> tell(outcome const& got, bool full, cgroup* group) {
+        if (!got.trouble.empty()) return system_error(got.trouble);
+        auto const& first = got.copies.front();
+        if (first.failure) return errno_error(name_of(first.failure.step), what_.argv.front(), first.failure.code);
+        told_.status = first.status, told_.killed_by = got.killed_by, told_.wall_s = got.wall_s, told_.left_running = got.left_running;
+        auto used = first.used;
+        used.add(got.orphans);
+        if (used.known) told_.cpu_s = used.user_s + used.system_s, told_.peak_bytes = used.peak_rss_bytes;
+        told_.out_of_space = full;
+        if (!group) return {};
+        auto const figures = group->end(); // on v2 of the command alone, on v1 with the reaper beside it
+        if (figures.cpu_ns) told_.cpu_s = static_cast<double>(std::max<std::int64_t>(*figures.cpu_ns - (group->run_leaf() >= 0 ? 0 : got.reaper_cpu_ns), 0)) / 1e9;
+        if (figures.memory_peak_bytes && figures.memory_base_bytes)
+            told_.peak_bytes = std::max<std::int64_t>(*figures.memory_peak_bytes - *figures.memory_base_bytes, 0), told_.peak_of_tree = true;
+        told_.out_of_memory = figures.oom_kills.value_or(0) > 0, told_.out_of_processes = figures.fork_refusals.value_or(0) > 0;
+        return {};
+    }
+
+    confine_request const& what_;
+    confine_report& told_;
+    bool can_group_ = false;
+};
+
+/// The child's whole life. Nothing of the caller is undone twice, so it leaves by _exit.
+[[noreturn]] inline void own_confinement(confine_request const& what, confine_report& told, int out, int err, pid_t caller) {
+    sigset_t all;
+    sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, nullptr); // SIGTERM is the watcher's, and no other concerns us
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != caller) ::_exit(1);
+    confine_report mine;
+    auto const done = confinement{what, mine}.run(out, err);
+    if (done.has_error()) mine.wrong_on = done.error().on, confine_report::put(mine.wrong, done.error().what);
+    mine.told = 1;
+    told = mine;
+    ::_exit(0);
+}
+
+inline std::string whole_text(int file) {
+    struct stat facts {};
+    if (::fstat(file, &facts) != 0) return {};
+    std::string text(static_cast<std::size_t>(facts.st_size), '\0');
+    for (std::size_t at = 0; at < text.size();) {
+        auto const n = retry([&] { return ::pread(file, text.data() + at, text.size() - at, static_cast<off_t>(at)); });
+        if (n <= 0) return text.substr(0, at);
+        at += static_cast<std::size_t>(n);
+    }
+    return text;
+}
+
+} // namespace detail
+
+/// Runs it, waits for its end, and leaves nothing of it behind. Whatever the command does is an answer; an error says why
+/// it was not run. A sandbox costs a few milliseconds to make. Threads may call this side by side.
+inline result<confined> confine(confine_request const& what) {
+    if (what.argv.empty()) return caller_error("no command to run");
+    unique_fd const out{::memfd_create("stdout", MFD_CLOEXEC)}, err{::memfd_create("stderr", MFD_CLOEXEC)};
+    void* const page = ::mmap(nullptr, sizeof(detail::confine_report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (!out || !err || page == MAP_FAILED) return last_error("make memory for the report");
+    std::unique_ptr<detail::confine_report, void (*)(detail::confine_report*)> const told{
+        new (page) detail::confine_report, [](detail::confine_report* at) { ::munmap(at, sizeof *at); }};
+    auto const caller = ::getpid();
+    auto const child = ::fork();
+    if (child < 0) return last_error("fork");
+    if (child == 0) detail::own_confinement(what, *told, out.get(), err.get(), caller);
+    if (retry([&] { return ::waitpid(child, nullptr, 0); }) < 0) return last_error("wait for the sandbox's owner");
+    if (told->told == 0) return system_error("the sandbox's owner was killed");
+    if (told->wrong[0] != '\0') return error{told->wrong_on, told->wrong};
+    confined all;
+    all.status = told->status, all.killed_by = told->killed_by, all.wall_s = told->wall_s, all.left_running = told->left_running;
+    all.out_of_memory = told->out_of_memory, all.out_of_processes = told->out_of_processes, all.out_of_space = told->out_of_space;
+    if (told->cpu_s >= 0) all.cpu_s = told->cpu_s;
+    if (told->peak_bytes >= 0) all.peak_bytes = told->peak_bytes;
+    all.peak_of_tree = told->peak_of_tree;
+    all.out = detail::whole_text(out.get()), all.err = detail::whole_text(err.get());
+    split(std::string_view{told->loose}, '\n', [&](std::string_view each) {
+        if (!each.empty()) all.loose.emplace_back(each);
+    });
+    return all;
+}
+
+} // namespace sb::isolate

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// One run of `true` behind all walls, made as sb-exec makes it: the proof of what the single findings promise.
+#pragma once
+#include <sb/isolate/copy_tree.hpp>
+#include <sb/isolate/finding.hpp>
+#include <sb/run/environment.hpp>
+#include <sb/run/session.hpp>
+#include <sb/run/walls.hpp>
+#include <sb/stress/read.hpp>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace sb::run {
+
+namespace detail {
+
+inline result<run_record> run_true(std::string const& work, std::string const& data_dir, variables const& base) {
+    wall_choices asked;
+    asked.work = work;
+    SB_TRY(auto const behind, walls::make(asked, data_dir, base.at("PATH")));
+    auto const with = behind->backend_of();
+    SB_TRY(auto pool, slot_pool::make(1, behind->cells()));
+    SB_CHECK(pool.prepare(default_level));
+    session_options o;
+    o.command = {"true"};
+    o.base = base;
+    o.context.workload = "true", o.context.with = &with, o.context.host = this_host();
+    o.folder = behind->folder(), o.hidden = behind->hidden();
+    std::string unused;
+    std::vector<preset_record> presets(1);
+    SB_TRY(presets[0], stress::preset_of({}, 0, unused));
+    std::vector<output_metric> metrics;
+    session trial{std::move(o), presets, metrics};
+    SB_CHECK(trial.look_up_command());
+    std::optional<run_record> made;
+    SB_CHECK(trial.run(pool, {}, [&](run_seen const& seen) { return made = seen.record, true; }));
+    if (!made) return system_error("the run was interrupted");
+    return *made;
+}
+
+/// The folders of `path` that are not there yet, the deepest first.
+inline std::vector<std::string> missing_folders(std::string path) {
+    std::vector<std::string> all;
+    while (path.size() > 1 && ::access(path.c_str(), F_OK) != 0) {
+        all.push_back(path);
+        path.resize(std::max<std::size_t>(path.rfind('/'), 1));
+    }
+    return all;
+}
+
+} // namespace detail
+
+/// The finding `full`, in the current folder. What was not there before is removed again.
+inline isolate::finding try_walls(std::string const& data_dir, variables const& base) {
+    using isolate::finding_status;
+    isolate::finding f{"full", finding_status::ok, {}, {}};
+    auto const new_folders = detail::missing_folders(data_dir + "/leases");
+    auto const home = isolate::workspace_folder(".");
+    auto got = home.has_error() ? result<run_record>{home.error()} : detail::run_true(".", data_dir, base);
+    if (home.has_error()) {
+        // this folder is none of the host's doing: an empty one shows what the host can
+        if (auto elsewhere = isolate::session_folder::make(); !elsewhere.has_error())
+            if (auto const path = elsewhere->path() + "/trial"; ::mkdir(path.c_str(), 0700) == 0)
+                if (auto there = detail::run_true(path, data_dir, base); there.has_error() || there->end.class_ != end_class::ok) got = std::move(there);
+    }
+    for (auto const& each : new_folders) ::rmdir(each.c_str());
+    if (got.has_error() && got.error().on == blame::caller && home.has_error()) {
+        f.fails(finding_status::limited, cat("possible, but not in this folder: ", got.error().what)).advice = "go to the project's folder";
+    } else if (got.has_error()) {
+        f.fails(finding_status::missing, cat("sb-exec would refuse: ", got.error().what));
+    } else if (got->end.class_ != end_class::ok) {
+        f.fails(finding_status::missing, cat("a run of `true` did not end well: ", got->end.reason));
+    } else {
+        f.what = cat("`true` ran behind ", got->layers.size(), " layers in ", show_seconds(got->wall_s));
+    }
+    return f;
+}
+
+} // namespace sb::run

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# crippled.sh BIN: where a piece of the sandbox is forbidden, sb-doctor names it, and sb-exec says one clear line, exits 4 and
+# leaves nothing behind. The pieces are forbidden to single programs, by tests/doctor/forbid and by mounts in a namespace.
+set -u
+bin=$(cd "${1:?the folder of the tools}" && pwd)
+forbid=${bin%/bin}/doctor/forbid
+export PATH=$bin:$PATH LC_ALL=C.UTF-8
+unset "${!SANDBOX_@}" XDG_STATE_HOME
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+mkdir "$work/cwd" "$work/tmp" "$work/home" && cd "$work/cwd" || exit 2
+export HOME=$work/home TMPDIR=$work/tmp
+sb-doctor --require full >/dev/null || { echo "SKIPPED: needs namespaces, which this host lacks"; exit 77; }
+bad=0
+wrong() { echo "WRONG: $*"; bad=1; }
+groups() { find /sys/fs/cgroup -name 'sandbench-*' -newer "$work/mark" 2>/dev/null; }
+
+# refuses WORDS FINDING HOW…: under HOW, the finding is not ok, and sb-exec refuses in one line that has WORDS in it
+refuses() {
+    local words=$1 finding=$2 status=0
+    shift 2
+    touch "$work/mark"
+    "$@" sb-doctor >"$work/found"
+    [ $? = 1 ] || wrong "$finding: sb-doctor did not answer no"
+    grep -q "\"name\":\"$finding\",\"status\":\"missing\"" "$work/found" || wrong "$finding is not missing: $(grep "\"$finding\"" "$work/found")"
+    grep -q '"name":"full","status":"missing"' "$work/found" || wrong "$finding: full is not missing"
+    "$@" sb-exec -- true >"$work/out" 2>"$work/err" || status=$?
+    [ $status = 4 ] || wrong "$finding: sb-exec exits $status"
+    [ "$(wc -l <"$work/err")" = 1 ] && grep -qF "$words" "$work/err" || wrong "$finding: sb-exec says: $(cat "$work/err")"
+    [ ! -s "$work/out" ] || wrong "$finding: sb-exec made a record"
+    "$@" sb-exec --allow-degraded -- true >"$work/out" 2>"$work/err" || wrong "$finding: --allow-degraded does not do without: $(cat "$work/err")"
+    grep -q '"backend":"plain"' "$work/out" || wrong "$finding: the record does not say plain"
+    [ -z "$(find "$TMPDIR" "$HOME" . -mindepth 1 ! -type d)$(groups)" ] || wrong "$finding: left behind: $(find "$TMPDIR" "$HOME" . -mindepth 1) $(groups)"
+    printf '%-14s %s\n' "$finding" "$(sed -n '/"name":"full"/s/.*"what":"\([^"]*\)".*/\1/p' "$work/found")"
+}
+# goes_on FINDING HOW…: under HOW, the finding is limited, and runs go on
+goes_on() {
+    local finding=$1
+    shift
+    "$@" sb-doctor >"$work/found" || wrong "$finding: sb-doctor answers no"
+    grep -q "\"name\":\"$finding\",\"status\":\"limited\"" "$work/found" || wrong "$finding is not limited: $(grep "\"$finding\"" "$work/found")"
+    "$@" sb-exec -- true | grep -q '"class":"ok"' || wrong "$finding: no run"
+    printf '%-14s %s\n' "$finding" "$(sed -n "/\"name\":\"$finding\"/s/.*\"what\":\"\([^\"]*\)\".*/\1/p" "$work/found")"
+}
+
+refuses 'Operation not permitted' seccomp "$forbid" seccomp
+refuses 'Operation not permitted' namespaces "$forbid" namespaces
+refuses 'Operation not permitted' mounts "$forbid" mounts
+goes_on landlock "$forbid" landlock
+# the kernel gives a new /proc to nobody who sees the old one in part
+covered() { unshare --user --map-current-user --mount sh -c 'exec "$@"' sh "$@"; }
+if [ "$(id -u)" = 0 ]; then
+    no_groups() { unshare --mount sh -c 'for m in $(awk "{print \$5}" /proc/self/mountinfo | grep ^/sys/fs/cgroup | sort -r); do umount -l "$m"; done; exec "$@"' sh "$@"; }
+    goes_on cgroup no_groups
+    goes_on memory no_groups
+    covered() { unshare --mount sh -c 'mount --bind /dev/null /proc/kcore && exec "$@"' sh "$@"; }
+    [ ! -e /proc/kcore ] || refuses 'proc' proc covered
+    in_chroot() { unshare --mount sh -c 'mount --rbind / /mnt && exec chroot /mnt sh -c "cd \"\$0\" && exec \"\$@\"" "$PWD" "$@"' sh "$@"; }
+    refuses 'Operation not permitted' namespaces in_chroot
+    read_only() { unshare --mount sh -c 'mount --bind "$TMPDIR" "$TMPDIR" && mount -o remount,bind,ro "$TMPDIR" && exec "$@"' sh "$@"; }
+    status=0
+    read_only sb-exec -- true >"$work/out" 2>"$work/err" || status=$?
+    [ $status = 4 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q 'Read-only file system' "$work/err" || wrong "read-only TMPDIR: status $status, $(cat "$work/err")"
+    read_only sb-doctor --require temp | grep -q '"name":"temp","status":"missing"' || wrong 'read-only TMPDIR: temp is not missing'
+    unshare --user --map-root-user sb-doctor | grep -q '"name":"user","status":"missing"' || wrong 'a lone root: user is not missing'
+fi
+exit $bad

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// One call: what a program that embeds the sandbox gets to see.
+#include "support/catch.hpp"
+#include "support/child.hpp"
+#include <sb/isolate/confine.hpp>
+#include <csignal>
+#include <thread>
+
+using namespace sb::isolate;
+using namespace sb::test;
+
+namespace {
+
+/// Nobody's fault: the kernel gives no namespaces here.
+bool can_confine() {
+    static bool const can = in_child([] { return ::unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS); }) == 0;
+    if (!can) WARN("skipped: no namespaces can be made here");
+    return can;
+}
+
+sb::result<confined> shell(std::string const& text, confine_request what = {}) {
+    what.argv = {"sh", "-c", text};
+    return confine(what);
+}
+
+} // namespace
+
+TEST_CASE("a command's end and its streams come back, whatever they are") {
+    if (!can_confine()) return;
+    auto const got = shell("echo out; echo err >&2; exit 7");
+    REQUIRE(got.has_value());
+    CHECK(got->out == "out\n");
+    CHECK(got->err == "err\n");
+    CHECK(WEXITSTATUS(got->status) == 7);
+    CHECK(!got->ok());
+    CHECK(got->how() == "exit status 7");
+    CHECK(shell("kill -TERM $$")->how() == "signal 15");
+    CHECK(shell("head -c 100000 /dev/zero")->out == std::string(100000, '\0'));
+}
+
+TEST_CASE("what cannot be run is an error that says who can mend it") {
+    if (!can_confine()) return;
+    confine_request what;
+    CHECK(confine(what).error().on == sb::blame::caller);
+    what.argv = {"no-such-command"};
+    CHECK(confine(what).error().on == sb::blame::caller);
+    what.argv = {"/opt/somewhere/tool"};
+    CHECK(confine(what).error().what.find("outside of what it would see") != std::string::npos);
+    what.argv = {"true"}, what.work = "/";
+    CHECK(confine(what).error().on == sb::blame::caller);
+}
+
+TEST_CASE("limits end the run or are reached, and the answer names them") {
+    if (!can_confine()) return;
+    confine_request what;
+    what.wall_s = 0.1;
+    auto const late = shell("trap '' TERM; sleep 60 & sleep 60", what);
+    CHECK(late->killed_by == killer::wall);
+    CHECK(late->wall_s < 1);
+    what = {}, what.output_bytes = 1000;
+    auto const flood = shell("yes", what);
+    CHECK(flood->killed_by == killer::output);
+    CHECK(flood->out.size() == 1000);
+    what = {}, what.scratch_bytes = 1 << 20;
+    CHECK(shell("head -c 3000000 /dev/zero >/tmp/much", what)->out_of_space);
+    what = {}, what.memory_bytes = 64 << 20;
+    auto const large = shell("head -c 200000000 /dev/zero | tail >/dev/null", what);
+    CHECK((large->out_of_memory || !large->loose.empty()));
+    CHECK(shell("sleep 60 & sleep 60 & :")->left_running == 2);
+}
+
+TEST_CASE("the caller is as it was, and calls side by side do not meet") {
+    if (!can_confine()) return;
+    sigset_t before, after;
+    ::sigprocmask(SIG_SETMASK, nullptr, &before);
+    std::vector<std::thread> all;
+    std::vector<std::string> said(4);
+    for (std::size_t i = 0; i < said.size(); ++i)
+        all.emplace_back([&, i] { said[i] = shell("test ! -e /tmp/mark && echo " + std::to_string(i) + " >/tmp/mark && cat /tmp/mark")->out; });
+    for (auto& each : all) each.join();
+    for (std::size_t i = 0; i < said.size(); ++i) CHECK(said[i] == std::to_string(i) + "\n");
+    ::sigprocmask(SIG_SETMASK, nullptr, &after);
+    CHECK(sigismember(&before, SIGTERM) == sigismember(&after, SIGTERM));
+    CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
+    int reaps = -1;
+    ::prctl(PR_GET_CHILD_SUBREAPER, &reaps);
+    CHECK(reaps == 0);
+}
