@@ -153,7 +153,7 @@ sb::result<sb::run::session_options> session_of(choices const& c, sb::cli::io co
     o.context.workload = sb::run::shell_text(c.command);
     if (!c.module.empty()) o.context.module = c.module;
     o.context.with = &here.with;
-    if (here.walls) o.folder = here.walls->folder(), o.hidden = here.walls->hidden();
+    if (here.walls) o.seen = {here.walls->folder(), here.walls->hidden(), here.walls->host_paths()};
     o.context.host = sb::run::this_host();
     if (c.budget) o.context.budget_s = c.budget->count;
     SB_CHECK(sb::run::read_worth(io.settings, o.context.weights, o.context.prices));

@@ -84,6 +84,12 @@ check 'three presets run and ranked' ranked
 doctor() { contains "$(sb-doctor | grep '"name":"cgroup"')" '"status":"ok"'; }
 check 'sb-doctor sees cgroup v2' doctor
 
+# ---- what sb-doctor advises
+
+check 'a fully isolated run is possible' sb-doctor --require full
+check 'where a piece of the sandbox is forbidden, one line says so' "$source/tests/doctor/crippled.sh" "$build/bin"
+if [ "$user" = 0 ]; then check 'the advice of sb-doctor, followed, works' "$source/tests/doctor/advice.sh"; fi
+
 # ---- probes and victims: one `check` each, on programs under $build (see tests/CMakeLists.txt)
 
 rm -rf "$work"

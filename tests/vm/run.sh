@@ -98,7 +98,7 @@ flock -s $held # prepare.sh removes no set that is in use
 
 # A folder of ours whose lock nobody holds belongs to a run whose watcher was killed as well.
 for left in "${TMPDIR:-/tmp}"/sandbench-vm.*/; do
-    [ -O "$left/lock" ] && flock -n "$left/lock" rm -rf --one-file-system "$left"
+    if [ -O "$left/lock" ]; then flock -n "$left/lock" rm -rf --one-file-system "$left" || true; fi # in use: another machine runs
 done
 # The watcher makes our folder, holds its lock, and reads until this script, the only writer, is gone. It is in a session of its
 # own, out of reach of a killed group.

@@ -31,10 +31,17 @@ inline constexpr std::array<namespace_kind, 6> namespace_kinds{{{"pid", "pid", C
                                                                 {"uts", "uts", CLONE_NEWUTS},
                                                                 {"cgroup", "cgroup", CLONE_NEWCGROUP}}};
 
-/// In a chroot the kernel makes no user namespace.
+/// In a chroot the kernel makes no user namespace. Root finds out by leaving it; others see it where the chroot is no mount.
 inline bool is_chroot() {
-    struct stat first {}, ours {};
-    if (::stat("/proc/1/root/.", &first) == 0 && ::stat("/", &ours) == 0) return first.st_dev != ours.st_dev || first.st_ino != ours.st_ino;
+    if (::geteuid() == 0) {
+        auto const outside = tried([]() -> result<std::string> {
+            SB_TRY(auto const tree, open_file("/proc/self/ns/mnt", O_RDONLY));
+            if (::setns(tree.get(), CLONE_NEWNS) < 0) return last_error("setns"); // it begins at the root of the mounts
+            if (::unshare(CLONE_NEWUSER) < 0) return last_error("unshare");
+            return std::string{};
+        });
+        return !outside.has_error();
+    }
     auto const mounts = read_file("/proc/self/mountinfo");
     bool seen = mounts.has_error();
     if (!seen) split(*mounts, '\n', [&](std::string_view line) {
@@ -181,7 +188,7 @@ inline finding find_owners(payload_user const& user, std::string const& folder) 
     });
     if (!done.has_error()) return f;
     f.fails(finding_status::limited, cat("the file system of ", folder, " cannot show files under another owner (", done.error().what, "); a workspace on it is copied before the first run"));
-    for (auto const* other : {"/var/tmp", "/tmp", "/dev/shm"}) {
+    for (auto const* other : {"/var/tmp", "/tmp", "/srv", "/home"}) {
         auto const there = tried([&]() -> result<std::string> {
             SB_TRY([[maybe_unused]] auto const copy, detail::mapped_copy(other, user));
             return std::string{};
@@ -215,9 +222,15 @@ inline finding find_overlay(payload_user const& user, std::string const& folder,
     f.fails(finding_status::missing, cat("no copy-on-write view of ", place, ": ", why));
     if (never_began(done.error())) f.advice = "see namespaces";
     else if (why.starts_with("fsopen overlay: No such device")) f.mend = as_root("modprobe overlay");
-    else if (auto const elsewhere = tried_inside(user, CLONE_NEWNS, [&] { return detail::lay_overlay("/dev/shm", -1); }); place != "/dev/shm" && !elsewhere.has_error())
-        f.advice = cat("the file system of ", place, " cannot lie below an overlay; work on a copy: cp -a . /dev/shm/work && cd /dev/shm/work");
-    else f.advice = "use a kernel 5.11 or newer with CONFIG_OVERLAY_FS";
+    else {
+        for (auto const& other : {temp, std::string{"/var/tmp"}}) {
+            if (tried_inside(user, CLONE_NEWNS, [&] { return detail::lay_overlay(other, -1); }).has_error()) continue;
+            f.what += "; its file system cannot lie below an overlay, but a copy can";
+            f.mend = cat("cp -a . ", other, "/work && cd ", other, "/work");
+            return f;
+        }
+        f.advice = "use a kernel 5.11 or newer with CONFIG_OVERLAY_FS";
+    }
     return f;
 }
 

@@ -121,7 +121,6 @@ private:
         if (order.grouped && count_ > 0) plan.group = passed_[count_ - 1].get(), plan.key = order.clone_key;
         plan.rules = rules_.get(), plan.rules_flags = rules_flags_;
         plan.rlimits = &order.rlimits;
-        plan.own_session = !alone_;
         plan.cpus = order.affine ? &order.cpus : nullptr;
         plan.folder = order.folder;
         report.exec_ns = monotonic_ns();

@@ -39,7 +39,6 @@ struct launch {
     rlimit_list const* rlimits = nullptr;
     cpu_set_t const* cpus = nullptr; ///< null: all that we may use
     char const* folder = nullptr; ///< working folder; null: ours
-    bool own_session = true; ///< else a process group in ours
     int group = -1; ///< folder of a control group (v2) in which the child is born; -1: ours
     std::uint64_t key = 0; ///< what our own system-call filter wants to see in clone3
     int rules = -1; ///< Landlock rules that the child puts on itself; -1: none
@@ -166,8 +165,7 @@ private:
         // a parent that died before this call would never be noticed, so look once more
         if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return fail(spawn_step::prctl);
         if (::getppid() != shared.parent) ::_exit(127);
-        // behind walls the session is the sandbox's, and a group of its own is enough; a session costs the scheduler more
-        if ((what.own_session ? ::setsid() : ::setpgid(0, 0)) < 0) return fail(spawn_step::setsid);
+        if (::setsid() < 0) return fail(spawn_step::setsid);
         struct sigaction plain {};
         plain.sa_handler = SIG_DFL;
         for (int s = 1; s < 32; ++s)

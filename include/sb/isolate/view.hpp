@@ -68,6 +68,18 @@ inline bool shows(view const& all, std::string_view path) {
     return false;
 }
 
+/// Where on the host a file lies that a payload knows by this path; for the name itself, not for what links in it say.
+inline std::string host_path(view const& all, std::string const& path) {
+    binding const* nearest = nullptr;
+    for (auto const& each : all.bindings)
+        if (detail::is_below(path, each.target) && (!nearest || each.target.size() >= nearest->target.size())) nearest = &each;
+    if (nearest) return nearest->source + path.substr(nearest->target.size());
+    if (all.system == "/" || (!all.work.empty() && detail::is_below(path, all.work))) return path;
+    for (auto const folder : detail::system_folders)
+        if (detail::is_below(path, cat("/", folder))) return all.system + path;
+    return path;
+}
+
 /// A folder that may become a workspace: a real one, and neither the root nor the caller's home nor what holds it.
 inline result<std::string> workspace_folder(std::string const& asked) {
     auto const found = real_path(asked);
@@ -105,6 +117,7 @@ inline result<binding> parse_binding(std::string_view text) {
     for (std::string_view const own : {"/proc", "/dev", "/tmp", "/"})
         if (made.target == own) return caller_error(cat("--bind ", text, ": ", own, " is the sandbox's own"));
     made.source = *real;
+    while (made.target.size() > 1 && made.target.ends_with('/')) made.target.pop_back();
     return made;
 }
 

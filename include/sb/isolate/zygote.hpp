@@ -75,6 +75,15 @@ inline result<void> forget_words() {
     return {};
 }
 
+/// A signal that is blocked would stay pending, for the next run to see, and a handler of the caller's would run; what is
+/// left to its default never reaches process 1.
+inline void let_signals_be() noexcept {
+    for (int s = 1; s < NSIG; ++s) std::signal(s, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
 inline result<void> put_proc(int made, security_level const& level) {
     SB_CHECK(attach(made, "/proc"));
     if (!level.whole_proc) return {};
@@ -124,9 +133,7 @@ inline result<void> wall_in(zygote_plan const& plan, std::string const& root, in
     SB_CHECK(put_proc(proc.get(), *plan.level));
     SB_CHECK(read_only_root());
     SB_CHECK(forget_words());
-    sigset_t none; // a signal that is blocked stays pending, for the next run to see; what is not, process 1 never gets
-    sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    let_signals_be();
     SB_TRY(auto const mounts, open_file("/proc/self/mountinfo", O_RDONLY));
     unique_fd queues;
     if (auto made = new_mount("mqueue", {}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC); !made.has_error()) queues = std::move(*made);

@@ -107,8 +107,10 @@ inline void count_group(run_record& r, isolate::outcome const& got) {
         r.cpu_sys_s = total - *r.cpu_user_s;
     }
     if (group.memory_peak_bytes && group.memory_base_bytes) {
-        r.peak_rss_bytes = std::max<std::int64_t>(*group.memory_peak_bytes - *group.memory_base_bytes, 0);
-        if (got.charged && got.charged->file_bytes && got.charged->shmem_bytes) {
+        auto const peak = *group.memory_peak_bytes - *group.memory_base_bytes;
+        r.peak_rss_bytes.reset();
+        if (peak > 0) r.peak_rss_bytes = peak; // less than the kernel's step is unknown
+        if (r.peak_rss_bytes && got.charged && got.charged->file_bytes && got.charged->shmem_bytes) {
             r.peak_file_bytes = std::clamp<std::int64_t>(*got.charged->file_bytes, 0, *r.peak_rss_bytes);
             r.peak_shm_bytes = std::clamp<std::int64_t>(*got.charged->shmem_bytes, 0, *r.peak_rss_bytes - *r.peak_file_bytes);
             r.peak_anon_bytes = *r.peak_rss_bytes - *r.peak_file_bytes - *r.peak_shm_bytes;

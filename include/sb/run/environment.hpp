@@ -88,9 +88,18 @@ inline std::vector<std::string> as_strings(variables const& all) {
 /// Says whether a payload can see a file: nothing when it does, else what mends it.
 using file_judge = std::function<std::optional<std::string>(std::string const&)>;
 
-/// What exec would run for `name`, looked up in `path` as the workload would see it. `folder` is where it runs.
-inline result<std::string> find_program(std::string const& name, std::string_view path, std::string const& folder = {}, file_judge const& hidden = {}) {
-    auto const check = [](std::string const& file) {
+/// How a payload's files are looked at from here.
+struct sight {
+    std::string folder; ///< where the workload runs; empty: here
+    file_judge hidden; ///< what walls hide from it; empty: nothing
+    std::function<std::string(std::string const&)> host_path; ///< where a file of the payload's is on the host; empty: by the same path
+};
+
+/// What exec would run for `name`, looked up in `path` as the workload would see it.
+inline result<std::string> find_program(std::string const& name, std::string_view path, sight const& seen_by = {}) {
+    auto const& [folder, hidden, host_path] = seen_by;
+    auto const check = [&, &host = host_path](std::string const& asked) {
+        auto const file = host ? host(asked) : asked;
         struct stat facts {};
         if (::stat(file.c_str(), &facts) != 0) return errno;
         if (S_ISDIR(facts.st_mode)) return EISDIR;

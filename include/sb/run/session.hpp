@@ -39,8 +39,7 @@ struct session_options {
     variables base; ///< of the caller's environment
     variables given; ///< --env: wins over preset keys
     run_context context;
-    std::string folder; ///< where the workload runs; empty: here
-    file_judge hidden; ///< what walls hide from it; empty: nothing
+    sight seen; ///< how the workload sees its files
 };
 
 /// What the caller sees of each run that got a record.
@@ -194,7 +193,7 @@ public:
         std::optional<error> wrong;
         for (auto const& preset : presets_) {
             SB_TRY(auto const held, options_.context.with->enforce(preset, options_.wins));
-            auto const got = find_program(options_.command.front(), all_variables(preset, held, 0).at("PATH"), options_.folder, options_.hidden);
+            auto const got = find_program(options_.command.front(), all_variables(preset, held, 0).at("PATH"), options_.seen);
             if (!got.has_error()) return {};
             if (!wrong) wrong = got.error();
         }
@@ -221,7 +220,7 @@ public:
         if (auto const there = ready_.find(index); there != ready_.end()) return there->second;
         auto const& preset = presets_[index];
         SB_TRY(auto held, options_.context.with->enforce(preset, options_.wins));
-        auto program = find_program(options_.command.front(), all_variables(preset, held, 0).at("PATH"), options_.folder, options_.hidden);
+        auto program = find_program(options_.command.front(), all_variables(preset, held, 0).at("PATH"), options_.seen);
         if (ready_.size() >= most_ready) ready_.clear();
         return ready_[index] = std::make_shared<prepared const>(prepared{&preset, std::move(held), std::move(program)});
     }

@@ -27,7 +27,7 @@ inline result<run_record> run_true(std::string const& work, std::string const& d
     o.command = {"true"};
     o.base = base;
     o.context.workload = "true", o.context.with = &with, o.context.host = this_host();
-    o.folder = behind->folder(), o.hidden = behind->hidden();
+    o.seen = {behind->folder(), behind->hidden(), behind->host_paths()};
     std::string unused;
     std::vector<preset_record> presets(1);
     SB_TRY(presets[0], stress::preset_of({}, 0, unused));

@@ -77,6 +77,10 @@ public:
     file_judge hidden() const {
         return [this](std::string const& file) { return why_hidden(file); };
     }
+    /// Where on the host a file is that a payload knows by its path.
+    std::function<std::string(std::string const&)> host_paths() const {
+        return [this](std::string const& file) { return isolate::host_path(session_.shown, file); };
+    }
     abilities const& can() const noexcept { return can_; }
 
 private:
@@ -153,9 +157,11 @@ private:
     }
 
     std::optional<std::string> why_hidden(std::string const& file) const {
-        auto const real = isolate::real_path(file);
-        if (real.has_error()) return std::nullopt; // finding it is somebody else's matter
         auto const& shown = session_.shown;
+        auto const there = isolate::host_path(shown, file);
+        auto const real = isolate::real_path(there);
+        if (real.has_error()) return std::nullopt; // finding it is somebody else's matter
+        if (there != file) return interpreter_hidden(*real); // a binding or another root shows it under this name
         for (auto const& each : {file, *real}) {
             if (isolate::shows(shown, each)) continue;
             if (isolate::detail::is_below(each, "/tmp")) return cat(each, " is hidden behind the sandbox's own /tmp; copy it to the workspace ", shown.work);
