@@ -20,6 +20,9 @@ echo; echo "== sb-exec --repeat 2000 -- true"
 "$here/exec.sh" "$bin" "$peers/exec" | tee "$work/exec"
 sed -nE 's/.*ratio ([0-9.]+) \(median\).*/\1/p' "$work/exec" | awk '{ exit !($1 <= 1.3) }' || { echo 'MISSED'; missed=1; }
 
+echo; echo "== isolation: what it costs, and how true its figures are"
+"$here/isolation.sh" "$bin" "$peers" || missed=1
+
 echo; echo "== start to end of sb-rank on one record"
 (cd "$work" && "$bin/sb-exec" -- true </dev/null >record.jsonl 2>/dev/null)
 others=()

@@ -10,6 +10,7 @@
 #include <sb/run/plain.hpp>
 #include <sb/run/resume.hpp>
 #include <sb/run/session.hpp>
+#include <sb/run/steadiness.hpp>
 #include <sb/run/summary.hpp>
 #include <sb/run/walls.hpp>
 #include <sb/stress/source.hpp>
@@ -268,11 +269,14 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
     if (c.dry_run) return show_plan(io, session, done.ids, table);
 
     sb::run::summary summary;
+    bool const doubts_are_shown = io.err_terminal || io.log.json || io.log.level >= sb::cli::log_level::info;
+    sb::run::steadiness steady{{c.warmup > 0, static_cast<int>(c.jobs)}};
     sb::cli::progress bar{io.err_terminal && !io.log.json};
     bool failure_shown = false;
     auto const recorded = [&](sb::run::run_seen const& seen) {
         auto const& record = seen.record;
         bool const good = record.end.class_ == sb::end_class::ok;
+        if (doubts_are_shown) steady.add(record);
         if (table) {
             summary.add(record);
         } else {
@@ -296,6 +300,7 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
     SB_TRY(auto const all, session.run(*place.pool, done.ids, recorded, begun));
     bar.erase();
     if (table) io.out << as_table(summary).text(io.out_color);
+    for (auto const& each : steady.remarks()) io.log.say(io.err_terminal || io.log.json ? sb::cli::log_level::warning : sb::cli::log_level::info, each);
     if (all.bad_reports > 0) io.log.warn(sb::cat("report channel: ", all.bad_reports, all.bad_reports == 1 ? " line is" : " lines are", " no JSON object"));
     if (!all.kept.empty()) io.log.warn(sb::cat("kept: ", all.kept, "/RUN_ID/{", place.walls ? "work," : "", "home,tmp,stdout,stderr}"));
     if (all.signal != 0) {

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <sys/wait.h>
 #include <utility>
 #include <vector>
@@ -31,11 +32,13 @@ void put(std::string const& path, std::string_view text) {
 std::string const& why_no_box() {
     static std::string const why = [] {
         order_room room = std::move(*order_room::make());
-        box_plan plan;
+        nursery_plan plan;
         auto const user = choose_payload_user();
         if (user.has_error()) return user.error().what;
         plan.user = *user;
-        auto const made = box::make(plan, room, nullptr);
+        auto origin = nursery::make(plan, room, nullptr);
+        if (origin.has_error()) return origin.error().what;
+        auto const made = box::make(*origin, {}, {1 << 20, 1024});
         return made.has_error() ? made.error().what : std::string{};
     }();
     return why;
@@ -61,8 +64,8 @@ public:
         auto const victims = victim_path();
         plan_.shown.bindings = {{real_path(victims.substr(0, victims.rfind('/'))).value(), "/opt/victims", false}, {read_.path(), "/opt/read", false}, {write_.path(), "/opt/write", true}};
         plan_.user = choose_payload_user().value();
-        plan_.level = level;
-        plan_.filter = make_filter(level_of(level)).value();
+        walls_.level = level;
+        walls_.filter = make_filter(level_of(level)).value();
         lent_ = lend_work(work_.path(), plan_.user).value();
         plan_.lower = lent_.lower;
         plan_.owners = std::move(lent_.owners);
@@ -101,7 +104,8 @@ public:
         if (box_ && (!box_->alive() || !was_soiled.empty())) box_.reset();
         if (!box_) {
             renewed = true;
-            auto made = box::make(plan_, room_, nullptr);
+            if (!origin_) origin_ = std::make_unique<nursery>(std::move(nursery::make(plan_, room_, nullptr).value()));
+            auto made = box::make(*origin_, walls_, {4 << 20, 4096});
             INFO((made.has_error() ? made.error().what : std::string{}));
             REQUIRE_FALSE(made.has_error());
             box_ = std::make_unique<box>(std::move(*made));
@@ -135,8 +139,10 @@ private:
     sb::unique_fd out_;
     watcher runs_;
     order_room room_;
-    box_plan plan_;
+    nursery_plan plan_;
+    box_plan walls_;
     lent_work lent_;
+    std::unique_ptr<nursery> origin_;
     std::unique_ptr<box> box_;
     outcome last_;
 };
@@ -270,6 +276,12 @@ std::string told_of(std::string const& path) {
     return text;
 }
 
+/// What hides a folder that lies below an overlay is a user attribute of one in memory: of tmpfs since Linux 6.6.
+bool tmpfs_keeps_marks() {
+    sb::unique_fd const file{::memfd_create("marks", MFD_CLOEXEC)};
+    return ::fsetxattr(file.get(), "user.marks", "y", 1, 0) == 0;
+}
+
 long count_in(std::string const& folder) {
     auto const fd = sb::isolate::detail::open_folder(AT_FDCWD, folder.c_str());
     return fd ? static_cast<long>(sb::isolate::detail::names_in(fd.get()).size()) : -1;
@@ -289,7 +301,8 @@ TEST_CASE("whatever a run leaves behind, the next sees nothing of it, and the ho
         INFO("way: " << each.name);
         (void)here.run({"look"});
         auto const answer = here.run({each.name});
-        CHECK(answer.substr(0, std::strlen(each.answer)) == each.answer);
+        std::string_view const wanted = std::string_view{each.name} == "folder-removed" && !tmpfs_keeps_marks() ? "refused: Input/output error" : each.answer;
+        CHECK(answer.substr(0, wanted.size()) == wanted);
         auto const seen = here.run({"look"});
         auto const then = !here.was_soiled.empty() ? here.was_soiled[0] : here.renewed ? std::string{"lost"} : here.in_order ? std::string{"cleared"} : std::string{"kept"};
         if (*each.then) CHECK(then == each.then);

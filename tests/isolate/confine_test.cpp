@@ -67,6 +67,11 @@ TEST_CASE("limits end the run or are reached, and the answer names them") {
     auto const large = shell("head -c 200000000 /dev/zero | tail >/dev/null", what);
     CHECK((large->out_of_memory || !large->loose.empty()));
     CHECK(shell("sleep 60 & sleep 60 & :")->left_running == 2);
+    what = {}, what.processes = 8;
+    CHECK_FALSE(shell("for i in 1 2 3 4 5 6 7; do sleep 60 & done", what)->out_of_processes);
+    auto const many = shell("for i in 1 2 3 4 5 6 7 8; do sleep 60 & done", what);
+    CHECK((many->out_of_processes || can_make_forks_wait().has_error()));
+    CHECK_FALSE(many->ok());
 }
 
 TEST_CASE("the caller is as it was, and calls side by side do not meet") {
@@ -85,4 +90,20 @@ TEST_CASE("the caller is as it was, and calls side by side do not meet") {
     int reaps = -1;
     ::prctl(PR_GET_CHILD_SUBREAPER, &reaps);
     CHECK(reaps == 0);
+}
+
+TEST_CASE("the caller's memory is not taken for the command's", "[box]") { // as nobody too, for whom no group counts
+    if (!can_confine()) return;
+    std::string const mine(std::size_t{200} << 20, 'x');
+    auto const little = shell("true");
+    REQUIRE(little.has_value());
+    CHECK(little->ok());
+    CHECK(little->peak_bytes.value_or(0) < std::int64_t{8} << 20); // unknown where only the kernel's own figure is to be had
+    confine_request what;
+    what.argv = {"dd", "if=/dev/zero", "of=/dev/null", "bs=300M", "count=1"};
+    auto const much = confine(what);
+    REQUIRE(much.has_value());
+    CHECK(much->ok());
+    CHECK(much->peak_bytes.value_or(0) > std::int64_t{290} << 20);
+    CHECK(mine.back() == 'x');
 }

@@ -72,7 +72,8 @@ TEST_CASE("what the system will not start is an outcome with its reason, and not
     ::setrlimit(RLIMIT_NOFILE, &low);
     auto const got = run(job);
     ::setrlimit(RLIMIT_NOFILE, &before);
-    CHECK(got.trouble == "pipe: Too many open files");
+    // a user without rights may have no more descriptors on their way than open, and meets that limit first
+    CHECK((got.trouble == "pipe: Too many open files" || (::geteuid() != 0 && got.trouble == "send to the reaper: Too many references: cannot splice")));
     CHECK(got.copies.size() > 5);
     CHECK(got.copies.size() < 64);
     CHECK(nothing_left());

@@ -110,6 +110,7 @@ void memory_bomb(words const& given, attempts& tried) {
         int held = 0;
         for (char one = 0; ::read(ready[0], &one, 1) == 1;) // ends when all are ready or gone
             if (++held == 8) break;
+        for (auto const pid : children) held -= ::waitpid(pid, nullptr, WNOHANG) == pid; // whom the kernel killed after it was ready
         tried.add(counted("MiB in 8 processes", mib), held == 8, ENOMEM);
         ::close(hold[1]);
         for (auto const pid : children) ::waitpid(pid, nullptr, 0);

@@ -34,9 +34,11 @@ left_out='drivers/gpu drivers/media drivers/infiniband drivers/staging drivers/u
     drivers/net/ethernet drivers/net/wireless drivers/comedi drivers/video drivers/hid drivers/input drivers/hwmon drivers/isdn
     drivers/mtd drivers/power drivers/thunderbolt drivers/nvme drivers/target drivers/ata sound arch/x86/kvm lib/test_bpf.ko'
 
-kernel_package() { apt-cache depends --important linux-image-amd64 2>/dev/null | awk '$1 == "Depends:" { print $2; exit }'; }
-candidate() { apt-cache policy "$1" 2>/dev/null | awk '$1 == "Candidate:" && $2 != "(none)" { print $2; exit }'; }
+# awk reads to the end: apt-cache, cut off while it writes, fails, and the pipe with it
+kernel_package() { apt-cache depends --important linux-image-amd64 2>/dev/null | awk '$1 == "Depends:" && !found++ { print $2 }'; }
+candidate() { apt-cache policy "$1" 2>/dev/null | awk '$1 == "Candidate:" && $2 != "(none)" && !found++ { print $2 }'; }
 look_up() { # fills kernel, kernel_version, busybox_version
+    kernel_version='' busybox_version=''
     kernel=$(kernel_package) && kernel_version=$(candidate "${kernel:-none}") && busybox_version=$(candidate busybox-static)
     [ -n "$kernel_version" ] && [ -n "$busybox_version" ]
 }
@@ -44,7 +46,7 @@ if ! look_up && [ "$(id -u)" = 0 ]; then
     apt-get -qq update || true
     look_up || true
 fi
-if [ -z "${kernel_version-}" ] || [ -z "${busybox_version-}" ]; then
+if [ -z "$kernel_version" ] || [ -z "$busybox_version" ]; then
     skip 'apt knows no linux-image-amd64 and busybox-static here: apt-get update (as root), on Debian'
 fi
 key=$kernel_version-$busybox_version-$scripts

@@ -2,8 +2,7 @@
 // A box: the sandbox of one slot, as its owner holds it. Born with a keeper and a zygote, proven clean or put in order
 // before each run, and ended as a whole.
 #pragma once
-#include <sb/isolate/cgroup.hpp>
-#include <sb/isolate/keeper.hpp>
+#include <sb/isolate/nursery.hpp>
 #include <sb/isolate/tcp_leftovers.hpp>
 #include <sb/isolate/watch.hpp>
 #include <charconv>
@@ -15,129 +14,47 @@
 
 namespace sb::isolate {
 
-/// The user that payloads run as, outside.
-struct payload_user {
-    uid_t uid = 0;
-    gid_t gid = 0;
-};
-
-/// The caller, unless that is root: then one that owns nothing here.
-inline result<payload_user> choose_payload_user() {
-    if (::geteuid() != 0) return payload_user{::geteuid(), ::getegid()};
-    auto const pick = [](char const* map) -> std::int64_t {
-        constexpr std::int64_t wanted = 1'879'100'000; // beyond what distributions and container managers hand out
-        auto const text = read_file(map);
-        if (text.has_error()) return -1;
-        std::int64_t best = -1;
-        split(*text, '\n', [&](std::string_view line) {
-            std::int64_t inside = 0, outside = 0, count = 0;
-            auto const number = [&](std::int64_t& to) {
-                while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
-                auto const end = std::from_chars(line.data(), line.data() + line.size(), to).ptr;
-                line.remove_prefix(static_cast<std::size_t>(end - line.data()));
-            };
-            number(inside), number(outside), number(count);
-            if (count <= 0) return;
-            if (inside <= wanted && wanted < inside + count) best = wanted;
-            else if (best != wanted) best = std::max(best, inside + count - 1);
-        });
-        return best;
-    };
-    auto const uid = pick("/proc/self/uid_map"), gid = pick("/proc/self/gid_map");
-    if (uid <= 0 || gid <= 0) return system_error("no user but root is mapped here, and a payload never runs as root");
-    return payload_user{static_cast<uid_t>(uid), static_cast<gid_t>(gid)};
-}
-
-/// What a box is made from; the same for all boxes of a session.
+/// What a box is made from, beside its nursery.
 struct box_plan {
-    view shown;
-    payload_user user;
     int level = default_level;
     syscall_filter filter;
-    std::string lower; ///< where the workspace is taken from; empty: from its own path
-    unique_fd owners; ///< user namespace that maps the workspace's owners to the payload's user; -1: none
+    std::uint64_t fork_key = 0; ///< see zygote_plan; the jobs then need it as their clone_key
 };
-
-namespace detail {
-
-inline result<void> write_all(std::string const& path, std::string_view text) {
-    SB_TRY(auto const file, open_file(path, O_WRONLY));
-    if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) return last_error("write", path);
-    return {};
-}
-
-/// Makes user ids `inside` (as the process `pid` sees them) stand for ours.
-inline result<void> map_ids(pid_t pid, uid_t inside_uid, gid_t inside_gid, payload_user const& outside) {
-    auto const at = cat("/proc/", pid, "/");
-    if (::geteuid() != 0) SB_CHECK(write_all(at + "setgroups", "deny"));
-    SB_CHECK(write_all(at + "uid_map", cat(inside_uid, " ", outside.uid, " 1\n")));
-    return write_all(at + "gid_map", cat(inside_gid, " ", outside.gid, " 1\n"));
-}
-
-} // namespace detail
-
-/// A user namespace that nobody is in, for map_owners: files of `owner` become those of `user`.
-inline result<unique_fd> owner_map(struct stat const& owner, payload_user const& user) {
-    SB_TRY(auto ready, make_pipe());
-    auto const child = ::fork();
-    if (child < 0) return last_error("fork");
-    if (child == 0) {
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        bool const done = ::unshare(CLONE_NEWUSER) == 0;
-        if (!done || ::write(ready.write.get(), "", 1) != 1) ::_exit(done ? EPIPE : errno & 0xff);
-        for (;;) ::pause();
-    }
-    ready.write.reset();
-    char said = 0;
-    result<unique_fd> made = system_error("a user namespace cannot be made");
-    if (retry([&] { return ::read(ready.read.get(), &said, 1); }) == 1) {
-        auto const mapped = detail::map_ids(child, owner.st_uid, owner.st_gid, user);
-        if (mapped.has_error()) made = mapped.error();
-        else made = open_file(cat("/proc/", child, "/ns/user"), O_RDONLY);
-    }
-    ::kill(child, SIGKILL);
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    if (WIFEXITED(status)) return errno_error("make a user namespace", {}, WEXITSTATUS(status));
-    return made;
-}
 
 class box {
 public:
-    /// `plan` and `room` outlive the box; `group` may be null.
-    static result<box> make(box_plan const& plan, order_room& room, cgroup* group) {
+    /// A box that is there when `await` says so; meanwhile nothing but that and `end` may be asked of it. The nursery
+    /// outlives that time.
+    static result<box> begin(nursery& from, box_plan const& plan, scratch_size size) {
         int to_keeper[2], to_reaper[2];
-        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_keeper) < 0 || ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_reaper) < 0)
-            return last_error("socketpair");
+        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_keeper) < 0) return last_error("socketpair");
         box made;
-        made.socket_ = unique_fd{to_keeper[0]}, made.reaper_.socket = unique_fd{to_reaper[0]};
-        unique_fd const keeper_end{to_keeper[1]}, reaper_end{to_reaper[1]};
-        keeper_plan built;
-        built.shown = &plan.shown;
-        built.zygote.level = &level_of(plan.level);
-        built.zygote.filter = plan.filter.program.empty() ? nullptr : &plan.filter;
-        bool const root = ::geteuid() == 0;
-        if (root) SB_CHECK(take_sources(plan, built));
-        auto const parent = ::getpid();
-        made.keeper_ = static_cast<pid_t>(::syscall(
-            SYS_clone, CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
-        if (made.keeper_ < 0) return last_error("make namespaces");
-        if (made.keeper_ == 0) {
-            made.keeper_ = -1;
-            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-            ::prctl(PR_SET_NAME, "sb-exec keeper");
-            if (root) ::syscall(SYS_setgroups, 0, nullptr);
-            made.socket_.reset(), made.reaper_.socket.reset();
-            if (::getppid() == parent) keeper{std::move(built), keeper_end.get(), reaper_end.get(), room}.serve();
-            ::_exit(0);
-        }
-        SB_CHECK(detail::map_ids(made.keeper_, sandbox_id, sandbox_id, plan.user));
-        if (group) SB_CHECK(group->enter(made.keeper_));
-        SB_CHECK(made.ask({keeper_request::kind::enclose, {}}));
-        if (group) SB_CHECK(group->settle(made.keeper_));
-        SB_CHECK(made.ask({keeper_request::kind::begin, {}}));
-        SB_CHECK(made.hear_zygote(room));
-        made.reaper_.alone = true;
+        made.socket_ = unique_fd{to_keeper[0]};
+        unique_fd keeper_end{to_keeper[1]};
+        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_reaper) < 0) return last_error("socketpair");
+        made.reaper_.socket = unique_fd{to_reaper[0]};
+        unique_fd reaper_end{to_reaper[1]};
+        SB_CHECK(from.ask({plan.level, plan.fork_key, size}, plan.filter, std::move(keeper_end), std::move(reaper_end)));
+        made.unborn_of_ = &from, made.size_ = size, made.level_ = plan.level, made.fork_key_ = plan.fork_key;
+        return made;
+    }
+    result<void> await() {
+        if (!unborn_of_) return {};
+        SB_TRY(keeper_, std::exchange(unborn_of_, nullptr)->hear());
+        auto const built = hear_keeper();
+        SB_CHECK(hear_zygote(built));
+        SB_CHECK(built);
+        if (fork_key_ != 0) SB_CHECK(hear_forks());
+        network_before_ = count_network();
+        char counts[1024];
+        no_sockets_ = sockets_in(read_start(sockets4_.get(), counts));
+        SB_CHECK(accept_space());
+        reaper_.alone = true;
+        return {};
+    }
+    static result<box> make(nursery& from, box_plan const& plan, scratch_size size) {
+        SB_TRY(auto made, begin(from, plan, size));
+        SB_CHECK(made.await());
         return made;
     }
     box(box&& from) noexcept { take(from); }
@@ -152,7 +69,8 @@ public:
     reaper_link const& reaper() const noexcept { return reaper_; }
     pid_t keeper_pid() const noexcept { return keeper_; }
     /// False after `end`; what the last run wrote can still be looked at.
-    bool alive() const noexcept { return keeper_ > 0; }
+    bool alive() const noexcept { return keeper_ > 0 || unborn_of_; }
+    int level() const noexcept { return level_; }
 
     /// What a run has left behind that the next could find; empty when there is nothing. Costs a few microseconds.
     std::vector<std::string> soiled(order_room& room) {
@@ -172,13 +90,7 @@ public:
         if (size == size_ && untouched()) return false;
         SB_CHECK(ask({keeper_request::kind::renew, size}));
         size_ = size;
-        (void)changed(mounts_changed_.get()); // that was us
-        look(facts_);
-        if (auto const& rules = watched_[rules_fd]) {
-            int const one[] = {rules.get()};
-            auto const flags = static_cast<int>(landlock_rules::flags_of(landlock_version()));
-            if (!detail::send_word(reaper_.socket.get(), {word::rules, flags}, one, 1)) return last_error("send to the reaper");
-        }
+        SB_CHECK(accept_space());
         return true;
     }
     /// Bytes that went over the sandbox's own network since the last call: received, sent.
@@ -193,11 +105,14 @@ public:
     }
     /// The folder that holds what the last run changed in the workspace, as it was laid down; -1: there is no workspace.
     int upper() const noexcept { return watched_[upper_folder].get(); }
+    /// A folder of the memory that holds all that a run writes.
+    int scratch() const noexcept { return watched_[scratch_root].get(); }
     int home() const noexcept { return watched_[home_folder].get(); }
     int tmp() const noexcept { return watched_[tmp_folder].get(); }
 
     /// Begins its end; what it had goes while we do something else.
     void kill() noexcept {
+        if (unborn_of_) be_born();
         if (keeper_ < 0) return;
         if (reaper_.pid > 0) ::kill(reaper_.pid, SIGKILL);
         ::kill(keeper_, SIGKILL);
@@ -205,6 +120,7 @@ public:
     }
     /// Kills what runs in it and waits until it is gone; what the last run wrote can still be looked at.
     void end() noexcept {
+        if (unborn_of_) be_born();
         if (keeper_ < 0) return;
         if (reaper_.pid > 0) ::kill(reaper_.pid, SIGKILL);
         ::kill(keeper_, SIGKILL);
@@ -220,31 +136,37 @@ private:
         struct statfs space {};
     };
     box() = default;
+    /// A box that ends before anybody has waited for it: its keeper has to be known first.
+    void be_born() noexcept {
+        auto const keeper = std::exchange(unborn_of_, nullptr)->hear();
+        if (!keeper.has_error()) keeper_ = *keeper, (void)hear_keeper();
+    }
     void take(box& from) noexcept {
         socket_ = std::move(from.socket_), reaper_ = std::exchange(from.reaper_, {}), keeper_ = std::exchange(from.keeper_, -1);
         watched_ = std::move(from.watched_);
         mounts_changed_ = std::move(from.mounts_changed_), queues_ = std::move(from.queues_);
         sockets4_ = std::move(from.sockets4_), sockets6_ = std::move(from.sockets6_), devices_ = std::move(from.devices_);
+        unborn_of_ = std::exchange(from.unborn_of_, nullptr), level_ = from.level_, fork_key_ = from.fork_key_;
         no_queues_ = from.no_queues_, no_sockets_ = from.no_sockets_, network_before_ = from.network_before_, facts_ = from.facts_, size_ = from.size_;
     }
 
-    /// A privileged caller takes what it may see and the payload's user may not.
-    static result<void> take_sources(box_plan const& plan, keeper_plan& into) {
-        auto const& shown = plan.shown;
-        if (!shown.work.empty()) {
-            SB_TRY(into.lower, copy_mount(AT_FDCWD, plan.lower.empty() ? shown.work : plan.lower, false));
-            if (plan.owners) SB_CHECK(map_owners(into.lower.get(), plan.owners.get()));
-            SB_CHECK(change_mount(into.lower.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
-        }
-        for (auto const& each : shown.bindings) {
-            SB_TRY(auto copy, copy_mount(AT_FDCWD, each.source));
-            into.sources.push_back(std::move(copy));
+    /// What the keeper has just made is as it should be; the reaper learns what may be done in it.
+    result<void> accept_space() {
+        (void)changed(mounts_changed_.get()); // that was us
+        look(facts_);
+        if (auto const& rules = watched_[rules_fd]) {
+            int const one[] = {rules.get()};
+            auto const flags = static_cast<int>(landlock_rules::flags_of(landlock_version()));
+            if (!detail::send_word(reaper_.socket.get(), {word::rules, flags}, one, 1)) return last_error("send to the reaper");
         }
         return {};
     }
 
     result<void> ask(keeper_request const& what) {
         if (::send(socket_.get(), &what, sizeof what, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof what)) return last_error("ask the keeper");
+        return hear_keeper();
+    }
+    result<void> hear_keeper() {
         keeper_reply reply;
         alignas(cmsghdr) char control[CMSG_SPACE(most_keeper_fds * sizeof(int))];
         iovec io{&reply, sizeof reply};
@@ -266,24 +188,41 @@ private:
         return {};
     }
 
-    result<void> hear_zygote(order_room& room) {
+    /// When its keeper could not build the sandbox, the zygote may know why.
+    result<void> hear_zygote(result<void> const& built) {
+        if (built.has_error()) {
+            pollfd said{reaper_.socket.get(), POLLIN, 0};
+            if (::poll(&said, 1, 0) <= 0 || !(said.revents & POLLIN)) return built;
+        }
         message text;
         int fds[detail::most_passed];
         std::size_t count = 0;
         if (!detail::receive_word(reaper_.socket.get(), text, fds, count)) return system_error("the first process of a sandbox died");
         unique_fd got[detail::most_passed];
         for (std::size_t i = 0; i < count; ++i) got[i] = unique_fd{fds[i]};
-        if (text.what == word::stop) return system_error(cat("a sandbox cannot be walled in: ", room.first_text()));
+        if (text.what == word::stop) {
+            char why[1024];
+            auto const n = retry([&] { return ::recv(reaper_.socket.get(), why, sizeof why, 0); });
+            return system_error(cat("a sandbox cannot be walled in: ", std::string_view{why, n > 0 ? static_cast<std::size_t>(n) : 0}));
+        }
         if (count < zygote_fds) return system_error("the first process of a sandbox sent no descriptors");
         mounts_changed_ = std::move(got[mounts_changed]), sockets4_ = std::move(got[socket_counts4]);
         sockets6_ = std::move(got[socket_counts6]), devices_ = std::move(got[device_counts]);
         if (text.copy == 1) queues_ = std::move(got[queues_folder]);
         struct stat queues {};
         if (queues_ && ::fstat(queues_.get(), &queues) == 0) no_queues_ = queues.st_size;
-        network_before_ = count_network();
-        (void)changed(mounts_changed_.get());
-        char counts[1024];
-        no_sockets_ = sockets_in(read_start(sockets4_.get(), counts));
+        return {};
+    }
+
+    result<void> hear_forks() {
+        message text;
+        int fds[detail::most_passed];
+        std::size_t count = 0;
+        bool const said = detail::receive_word(reaper_.socket.get(), text, fds, count);
+        unique_fd got[detail::most_passed];
+        for (std::size_t i = 0; i < count; ++i) got[i] = unique_fd{fds[i]};
+        if (!said || count != 2) return system_error("the first process of a sandbox cannot make forks wait");
+        reaper_.forks = fork_listener{std::move(got[0]), std::move(got[1])};
         return {};
     }
 
@@ -355,6 +294,9 @@ private:
     unique_fd socket_;
     reaper_link reaper_;
     pid_t keeper_ = -1;
+    nursery* unborn_of_ = nullptr; // until its keeper was heard of
+    int level_ = default_level;
+    std::uint64_t fork_key_ = 0;
     std::array<unique_fd, most_keeper_fds> watched_;
     unique_fd mounts_changed_, queues_, sockets4_, sockets6_, devices_;
     off_t no_queues_ = 0;

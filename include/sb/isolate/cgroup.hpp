@@ -122,6 +122,8 @@ public:
         meter_.begin();
         return renew;
     }
+    /// Others than the payload have come or gone: the next limits and figures are to be taken anew.
+    void recount() noexcept { meter_.forget(), imposed_.pids = unknown, held_.reset(); }
     /// When the tree is dead.
     group_figures end() noexcept { return meter_.end(); }
     group_charges charged() const noexcept { return meter_.charged(); }

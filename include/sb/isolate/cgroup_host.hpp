@@ -13,8 +13,11 @@
 #include <sb/isolate/cgroup_remove.hpp>
 #include <sb/isolate/cgroup_text.hpp>
 #include <sb/isolate/remove_tree.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <string>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -43,8 +46,17 @@ inline std::string random_id() {
 /// What may be used, and what was switched on for it. Whoever found it puts things back; a forked child lets them be.
 class cgroup_host {
 public:
-    /// Looks, and proves what it found. `id` names all groups made from here on.
+    /// Hears of folders in which groups may be made from now on, and of controllers that will be switched on in the last of
+    /// them, before it is done. An error: it is not done.
+    using announcement = std::function<result<void>(std::vector<std::string> const& bases, std::vector<std::string> const& switched_on)>;
+
+    /// Looks, and proves what it found. `id` names all groups made from here on. What is not announced is lost track of when we
+    /// are killed meanwhile.
     static cgroup_host find(std::string id = random_id()) {
+        auto host = announced(std::move(id), [](auto const&, auto const&) -> result<void> { return {}; });
+        return std::move(*host);
+    }
+    static result<cgroup_host> announced(std::string id, announcement const& announce) {
         cgroup_host host{std::move(id)};
         auto const mounts = read_file("/proc/self/mountinfo"), groups = read_file("/proc/self/cgroup");
         if (mounts.has_error() || groups.has_error()) {
@@ -53,10 +65,11 @@ public:
         }
         for (auto& why : host.why_not_) why = "no control group hierarchy is mounted";
         auto const all = read_hierarchies(*mounts, *groups);
+        if (auto const places = writable_places(all); !places.empty()) SB_CHECK(announce(places, {}));
         for (auto const& h : all)
             if (h.version == 1) host.take_v1(h);
         for (auto const& h : all)
-            if (h.version == 2) host.take_v2(h);
+            if (h.version == 2) SB_CHECK(host.take_v2(h, announce));
         return host;
     }
     cgroup_host(cgroup_host&& from) noexcept { take(from); }
@@ -138,6 +151,26 @@ private:
         return why;
     }
 
+    /// Where try_group and all that comes after it may make a folder.
+    static std::vector<std::string> writable_places(std::vector<cgroup_hierarchy> const& all) {
+        std::vector<std::string> places;
+        auto const add = [&](std::string const& path) {
+            if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0) places.push_back(path);
+        };
+        auto const useful = [](cgroup_hierarchy const& h) {
+            return std::any_of(std::begin(all_controllers), std::end(all_controllers), [&](controller c) { return detail::contains(h.controllers, name_of(c)); });
+        };
+        for (auto const& h : all)
+            if (h.version == 1 && !h.own.empty() && useful(h)) add(h.own);
+        for (auto const& h : all)
+            if (h.version == 2 && !h.own.empty())
+                for (auto path = h.own;; path.resize(path.rfind('/'))) {
+                    add(path);
+                    if (path.size() <= h.mount.size()) break;
+                }
+        return places;
+    }
+
     static char const* limit_file(controller c, int version) noexcept {
         switch (c) {
         case controller::memory: return version == 1 ? "memory.limit_in_bytes" : "memory.max";
@@ -193,7 +226,7 @@ private:
         }
     }
 
-    void take_v2(cgroup_hierarchy const& h) {
+    result<void> take_v2(cgroup_hierarchy const& h, announcement const& announce) {
         std::vector<controller> wanted;
         for (auto const c : all_controllers)
             if (!has(c)) wanted.push_back(c);
@@ -201,7 +234,7 @@ private:
             v2_why_not_ = cat("our own group lies outside what is mounted on ", h.mount);
             for (auto const c : wanted)
                 if (!told_[at(c)]) why_not_[at(c)] = v2_why_not_;
-            return;
+            return {};
         }
         auto const levels = look_up(h);
         auto plan = plan_v2(levels, wanted);
@@ -209,11 +242,16 @@ private:
             if (auto& why = plan.why_not[at(c)]; !why.empty() && !told_[at(c)]) why_not_[at(c)] = std::move(why);
         if (!plan.level) {
             v2_why_not_ = levels.front().cannot_make;
-            return;
+            return {};
         }
         auto const& chosen = levels[*plan.level];
         v2_base_ = chosen.path;
         pids_ceiling_ = plan.pids_max;
+        if (!plan.switch_on.empty()) {
+            std::vector<std::string> names;
+            for (auto const c : plan.switch_on) names.emplace_back(name_of(c));
+            SB_CHECK(announce(bases(), names));
+        }
         if (plan.move_self) {
             auto const moved = move_self(chosen.path);
             if (!moved.empty()) give_up(plan, moved);
@@ -230,6 +268,7 @@ private:
             base_[at(c)] = v2_base_;
             version_[at(c)] = 2;
         }
+        return {};
     }
     void lose(v2_plan& plan, controller c, std::string const& why) {
         why_not_[at(c)] = why;

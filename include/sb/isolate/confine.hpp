@@ -18,6 +18,7 @@
 #include <string_view>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <vector>
 
@@ -45,7 +46,7 @@ struct confined {
     bool out_of_memory = false, out_of_processes = false, out_of_space = false; ///< limits that were reached
     double wall_s = 0; ///< from exec to its end
     std::optional<double> cpu_s; ///< of the whole tree
-    std::optional<std::int64_t> peak_bytes; ///< of memory; see `peak_of_tree`
+    std::optional<std::int64_t> peak_bytes; ///< of memory; see `peak_of_tree`. Without a group unknown where it was less than the caller held
     bool peak_of_tree = false; ///< a control group counted the tree; else it is the largest process
     std::int64_t left_running = 0; ///< processes that were alive when the first had ended, and were killed
     std::string out, err; ///< up to `output_bytes` each
@@ -104,8 +105,7 @@ public:
         SB_CHECK(adopt_orphans());
         SB_TRY(auto runs, watcher::make(out, err));
         SB_TRY(auto room, order_room::make());
-        box_plan plan;
-        plan.level = what_.level;
+        nursery_plan plan;
         SB_CHECK(choose_view(plan.shown));
         job task;
         SB_TRY(task.path, program_of(what_, plan.shown));
@@ -121,10 +121,11 @@ public:
             group.emplace(std::move(made));
             if (::geteuid() == 0) SB_CHECK(group->give_to(plan.user.uid));
         }
-        if (group && ::getrandom(&task.clone_key, sizeof task.clone_key, 0) != sizeof task.clone_key) return last_error("getrandom");
-        SB_TRY(plan.filter, make_filter(level_of(plan.level), task.clone_key));
-        SB_TRY(auto place, box::make(plan, room, group ? &*group : nullptr));
-        SB_TRY([[maybe_unused]] bool const anew, place.make_clean({task.held.scratch_bytes, std::max<std::int64_t>(task.held.scratch_bytes / 4096, 1024)}));
+        if ((group || task.held.counted_pids >= 0) && ::getrandom(&task.clone_key, sizeof task.clone_key, 0) != sizeof task.clone_key) return last_error("getrandom");
+        box_plan walls{what_.level, {}, task.held.counted_pids >= 0 ? task.clone_key : 0};
+        SB_TRY(walls.filter, make_filter(level_of(walls.level), task.clone_key));
+        SB_TRY(auto origin, nursery::make(plan, room, group ? &*group : nullptr));
+        SB_TRY(auto place, box::make(origin, walls, {task.held.scratch_bytes, std::max<std::int64_t>(task.held.scratch_bytes / 4096, 1024)}));
         if (group) {
             SB_TRY([[maybe_unused]] auto const in_force, group->hold(held));
             SB_TRY([[maybe_unused]] bool const moved, group->begin());
@@ -165,7 +166,8 @@ private:
         }
         if (what_.processes >= 0) {
             if (host.has(controller::pids)) tree.pids = what_.processes;
-            else each.user_processes = what_.processes + 2; // the keeper and the reaper run as the same user
+            else each.user_processes = what_.processes + resident_processes;
+            if (tree.pids < 0 && !can_make_forks_wait().has_error()) each.counted_pids = what_.processes;
         }
         if (what_.cores >= 0) {
             if (host.has(controller::cpu)) tree.cores = std::min(what_.cores, static_cast<double>(usable_cpus()));
@@ -182,15 +184,27 @@ private:
         told_.status = first.status, told_.killed_by = got.killed_by, told_.wall_s = got.wall_s, told_.left_running = got.left_running;
         auto used = first.used;
         used.add(got.orphans);
-        if (used.known) told_.cpu_s = used.user_s + used.system_s, told_.peak_bytes = used.peak_rss_bytes;
+        if (used.known) told_.cpu_s = used.user_s + used.system_s;
+        if (used.known && !hidden_by_caller(used.peak_rss_bytes)) told_.peak_bytes = used.peak_rss_bytes;
         told_.out_of_space = full;
+        told_.out_of_processes = got.refused_forks > 0;
         if (!group) return {};
         auto const figures = group->end(); // on v2 of the command alone, on v1 with the reaper beside it
         if (figures.cpu_ns) told_.cpu_s = static_cast<double>(std::max<std::int64_t>(*figures.cpu_ns - (group->run_leaf() >= 0 ? 0 : got.reaper_cpu_ns), 0)) / 1e9;
         if (figures.memory_peak_bytes && figures.memory_base_bytes)
             told_.peak_bytes = std::max<std::int64_t>(*figures.memory_peak_bytes - *figures.memory_base_bytes, 0), told_.peak_of_tree = true;
-        told_.out_of_memory = figures.oom_kills.value_or(0) > 0, told_.out_of_processes = figures.fork_refusals.value_or(0) > 0;
+        told_.out_of_memory = figures.oom_kills.value_or(0) > 0, told_.out_of_processes = told_.out_of_processes || figures.fork_refusals.value_or(0) > 0;
         return {};
+    }
+
+    /// Linux takes the memory of whoever calls exec for the first peak of what is executed, and here that is a copy of the
+    /// caller: what is no more than that says nothing. Of a small caller it says enough.
+    static bool hidden_by_caller(std::int64_t peak_bytes) noexcept {
+        constexpr std::int64_t small = std::int64_t{4} << 20, grown = std::int64_t{1} << 20; // since the fork
+        rusage own{};
+        ::getrusage(RUSAGE_SELF, &own);
+        auto const copied = static_cast<std::int64_t>(own.ru_maxrss) * 1024;
+        return copied > small && peak_bytes <= copied + grown;
     }
 
     confine_request const& what_;

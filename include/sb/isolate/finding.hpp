@@ -4,11 +4,13 @@
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
-#include <sb/isolate/box.hpp>
+#include <sb/isolate/payload_user.hpp>
+#include <sb/isolate/view.hpp>
 #include <csignal>
 #include <sched.h>
 #include <string>
 #include <string_view>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <sys/socket.h>
+#include <sys/xattr.h>
 #include <vector>
 
 namespace sb::isolate {
@@ -77,7 +78,8 @@ inline result<unique_fd> mapped_copy(std::string const& folder, payload_user con
     return copy;
 }
 
-/// In a mount namespace of our own: a workspace over `folder`, or over the mount `given`, is made and written to.
+/// In a mount namespace of our own: a workspace over `folder`, or over the mount `given`, is made and written to. Empty,
+/// or what it lacks.
 inline result<std::string> lay_overlay(std::string const& folder, int given) {
     unique_fd taken;
     if (given < 0) {
@@ -92,7 +94,8 @@ inline result<std::string> lay_overlay(std::string const& folder, int given) {
     SB_TRY(auto const made, new_mount("overlay", {{"lowerdir", "/proc/lower"}, {"upperdir", "/proc/upper"}, {"workdir", "/proc/index"}, {"userxattr", ""}}, MOUNT_ATTR_NOSUID));
     unique_fd const file{::openat(made.get(), ".sb-doctor", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
     if (!file && errno != EACCES) return last_error("make a file in the workspace"); // EACCES: a folder that is not ours to write
-    return std::string{};
+    // what hides a folder that lies below is an attribute of the one above; a tmpfs keeps those of users since Linux 6.6
+    return std::string{::setxattr("/proc/upper", "user.sb-doctor", "y", 1, 0) == 0 ? "" : "keeps no marks"};
 }
 
 } // namespace detail
@@ -217,7 +220,11 @@ inline finding find_overlay(payload_user const& user, std::string const& folder,
         below = std::move(*made);
     }
     auto const done = tried_inside(user, CLONE_NEWNS, [&] { return detail::lay_overlay(place, below.get()); });
-    if (!done.has_error()) return f;
+    if (!done.has_error()) {
+        if (done->empty()) return f;
+        f.fails(finding_status::limited, f.what + "; folders that were there before a run can be emptied, not removed or replaced (Input/output error)").advice = "use a kernel 6.6 or newer, whose tmpfs keeps user attributes";
+        return f;
+    }
     auto const& why = done.error().what;
     f.fails(finding_status::missing, cat("no copy-on-write view of ", place, ": ", why));
     if (never_began(done.error())) f.advice = "see namespaces";

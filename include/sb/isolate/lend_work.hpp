@@ -2,8 +2,9 @@
 // The caller's folder as the payload's own: root's files belong to nobody that a payload may be, so they are shown under
 // another owner, or copied where the file system cannot do that.
 #pragma once
-#include <sb/isolate/box.hpp>
 #include <sb/isolate/copy_tree.hpp>
+#include <sb/isolate/mount.hpp>
+#include <sb/isolate/payload_user.hpp>
 #include <sb/isolate/workspace.hpp>
 #include <optional>
 #include <string>
@@ -12,10 +13,10 @@
 
 namespace sb::isolate {
 
-/// What a box_plan takes from it; the copy lives as long as this does.
+/// What a nursery_plan takes from it; the copy lives as long as this does.
 struct lent_work {
-    unique_fd owners; ///< for box_plan::owners
-    std::string lower; ///< for box_plan::lower
+    unique_fd owners; ///< for nursery_plan::owners
+    std::string lower; ///< for nursery_plan::lower
     std::optional<session_folder> copy;
 };
 

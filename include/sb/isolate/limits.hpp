@@ -19,15 +19,19 @@ struct limits {
     std::int64_t memory_bytes = none; ///< address space of a process (RLIMIT_AS)
     std::int64_t cpu_seconds = none; ///< processor time of a process (RLIMIT_CPU)
     std::int64_t cpus = none; ///< processors that the tree may use
-    std::int64_t user_processes = none; ///< of the payload's user in its user namespace (RLIMIT_NPROC)
+    std::int64_t user_processes = none; ///< of the payload's user in its user namespace (RLIMIT_NPROC), with `resident_processes`
 
     // what walls and control groups hold for the whole tree
     std::int64_t tree_memory_bytes = none; ///< memory and swap together
     std::int64_t tree_pids = none; ///< processes and threads at once
+    std::int64_t counted_pids = none; ///< the same where no group counts them: each that is to be one more waits for the watcher's word
     double tree_cores = none; ///< processor time a second, in processors; fractions count
     std::int64_t scratch_bytes = none, scratch_inodes = none; ///< workspace, home, /tmp and /dev/shm together
     int level = 0; ///< SECURITY_LEVEL; 0: no walls
 };
+
+/// Processes of ours in the payload's user namespace, which RLIMIT_NPROC counts with its own: the zygote.
+inline constexpr std::int64_t resident_processes = 1;
 
 /// The rlimits a child sets between fork and exec; made before the fork, so that the child only makes system calls.
 class rlimit_list {

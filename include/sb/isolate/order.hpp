@@ -133,11 +133,6 @@ public:
         all[i] = nullptr;
         return all;
     }
-    /// What was put in first, as text; for a reaper's last words.
-    std::string first_text() const {
-        auto const* const at = base_ + sizeof(run_order);
-        return {at, ::strnlen(at, 1024)};
-    }
     copy_report* put_reports(std::size_t count) noexcept {
         auto* const all = take(count * sizeof(copy_report), alignof(copy_report));
         if (!all) return nullptr;

@@ -9,8 +9,12 @@
 // ends delays nothing.
 #pragma once
 #include <sb/core/clock.hpp>
+#include <sb/isolate/bystanders.hpp>
 #include <sb/isolate/capture.hpp>
 #include <sb/isolate/cgroup_figures.hpp>
+#include <sb/isolate/fork_gate.hpp>
+#include <sb/isolate/fork_listener.hpp>
+#include <sb/isolate/fullness.hpp>
 #include <sb/isolate/reaper.hpp>
 #include <algorithm>
 #include <functional>
@@ -40,6 +44,7 @@ struct job {
     std::size_t first_cpu = 0;
     int group = -1; ///< folder of the control group (v2) that it is born in
     std::uint64_t clone_key = 0;
+    int scratch = -1; ///< folder of what it may fill up to `held.scratch_bytes`
 };
 
 /// Why we ended a run; the first cause stays.
@@ -66,6 +71,12 @@ struct usage {
     }
 };
 
+/// What the owner of a watcher does meanwhile; each is called once a run at most.
+struct watch_calls {
+    std::function<void()> under_way = {}; ///< the reaper has its orders: there is time for other work
+    std::function<void()> before_kill = {}; ///< the run is about to be ended by force
+};
+
 /// How one copy came to its end.
 struct copy_end {
     spawn_failure failure; ///< its program could not be executed
@@ -83,14 +94,17 @@ struct outcome {
     usage orphans; ///< of what outlived its parent and was taken in by the reaper
     std::optional<std::int64_t> read_chars, written_chars, cancelled_bytes; ///< asked of the system; never written after all
     std::optional<std::int64_t> processes_made; ///< processes and threads that ever were
+    std::optional<std::int64_t> most_tasks; ///< processes and threads at once, where the watcher was asked for each
+    std::int64_t refused_forks = 0; ///< by the watcher; after the first the kernel refuses
     std::int64_t left_running = 0; ///< processes that were alive when the run ended, and were killed
     bool orphan_broke_file_limit = false;
     bool reaper_lost = false; ///< it died or had to be killed: the next run needs another
     std::optional<group_figures> group; ///< of the control group that the run was in
     std::optional<group_charges> charged; ///< to it when the run had ended
     std::optional<std::int64_t> net_rx_bytes, net_tx_bytes; ///< of the sandbox's own network
-    bool scratch_full = false; ///< no byte or no file was left in what the run may write to
-    bool renewed = false; ///< the sandbox was made for this run
+    bool scratch_full = false; ///< no byte or no file was seen to be left in what the run may write to
+    bool renewed = false; ///< nothing ran in the sandbox before
+    std::optional<bystander_load> bystanders; ///< on the machine meanwhile; for a short run mostly unknown
     std::int64_t reaper_cpu_ns = 0; ///< its own processor time during the run, for those who measure it from outside
     std::size_t shown = 0; ///< the copy whose streams these are: the first that did not end well, else the first
     captured out, err;
@@ -103,6 +117,7 @@ struct reaper_link {
     unique_fd socket = unique_fd{};
     pid_t pid = -1; ///< as the watcher sees it
     bool alone = false; ///< process 1 of its namespace: all that it started dies with it
+    fork_listener forks = fork_listener{}; ///< of what it started; empty: they ask nobody
 
     /// A reaper without a namespace, forked from this process, a child of it.
     static result<reaper_link> fork_here(order_room& room) {
@@ -150,19 +165,22 @@ public:
     rlimit const& open_files() const noexcept { return open_files_; }
 
     /// Whatever the program does is an outcome, and so is a system that would not start it. `room` is the memory shared
-    /// with the reaper at the other end of `by`; `before_kill` is called once, before the run is ended by force.
-    outcome run(job const& what, order_room& room, reaper_link const& by, std::function<void()> const& before_kill = {}) {
+    /// with the reaper at the other end of `by`.
+    outcome run(job const& what, order_room& room, reaper_link const& by, watch_calls const& calls = {}) {
         got_ = {};
         copies_.clear();
-        room_ = &room, by_ = &by, before_kill_ = &before_kill;
+        room_ = &room, by_ = &by, calls_ = &calls;
         done_ = stopping_ = false;
         reports_ = nullptr;
         patience_ns_ = -1;
+        asked_.reset();
+        gate_.begin(what.held.counted_pids, what.copies);
         first_ns_ = monotonic_ns();
         if (auto const started = start(what); started.has_error()) {
             got_.trouble = started.error().what;
             end_all(killer::trouble);
         }
+        if (calls.under_way) calls.under_way();
         follow(what);
         read_dry();
         return collect();
@@ -222,6 +240,7 @@ private:
         SB_CHECK(write_order(what));
         got_.started_ns = wall_ns();
         first_ns_ = monotonic_ns();
+        fullness_.begin(what.scratch, what.held.scratch_bytes, what.held.scratch_inodes, first_ns_);
         copies_.reserve(static_cast<std::size_t>(what.copies));
         for (int i = 0; i < what.copies && got_.killed_by == killer::nobody; ++i) {
             SB_TRY(auto const in, open_file(what.in, O_RDONLY));
@@ -306,6 +325,7 @@ private:
                 got_.reaper_lost = true;
                 patience_ns_ = -1;
             }
+            fullness_.look(now);
             wait_for(stopping_ ? patience_ns_ : due, now);
             for (auto& c : copies_)
                 if (c.out.into.over() || c.err.into.over()) end_all(killer::output);
@@ -317,7 +337,7 @@ private:
         if (got_.killed_by == killer::nobody) got_.killed_by = why;
         if (stopping_) return;
         stopping_ = true;
-        if (*before_kill_) (*before_kill_)();
+        if (calls_->before_kill) calls_->before_kill();
         if (by_->alone) patience_ns_ = monotonic_ns() + patience;
         (void)detail::send_word(by_->socket.get(), {word::stop, 0});
     }
@@ -327,19 +347,59 @@ private:
         waiting_.clear();
         waiting_.push_back({signals_.get(), POLLIN, 0});
         waiting_.push_back({by_->socket.get(), POLLIN, 0});
+        bool const hears = by_->forks && !stopping_; // a tree that is being killed need not grow
+        waiting_.push_back({hears && !asked_ ? by_->forks.descriptor() : -1, POLLIN, 0});
+        if (hears && (asked_ || gate_.to_be_counted())) {
+            auto const soon = asked_ ? now + ask_again : count_ns_;
+            until = until < 0 ? soon : std::min(until, soon);
+        }
         auto const watch = [&](unique_fd const& fd) {
             if (fd) waiting_.push_back({fd.get(), POLLIN, 0}); // nothing for what is closed: poll takes as many as may be open
         };
         for (auto const& c : copies_) watch(c.out.end), watch(c.err.end), watch(c.report);
         timespec left{};
+        if (auto const look = fullness_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
         if (until >= 0) {
             auto const ns = std::max<std::int64_t>(until - now, 0);
             left = {ns / 1'000'000'000, ns % 1'000'000'000};
         }
-        if (::ppoll(waiting_.data(), waiting_.size(), until < 0 ? nullptr : &left, nullptr) <= 0) return;
-        drain_ready(2);
-        if (waiting_[0].revents) read_signals();
-        if (waiting_[1].revents) hear_reaper();
+        auto const ready = ::ppoll(waiting_.data(), waiting_.size(), until < 0 ? nullptr : &left, nullptr);
+        if (ready < 0) return;
+        if (ready > 0) {
+            bool const more = (waiting_[2].revents & POLLIN) != 0;
+            drain_ready(3);
+            if (waiting_[0].revents) read_signals();
+            if (waiting_[1].revents) hear_reaper();
+            if (more) asked_ = by_->forks.next();
+        }
+        if (hears && !done_) answer_forks();
+    }
+
+    /// Whoever wants to fork is told at once, or soon while another fork is under way.
+    void answer_forks() {
+        auto const& forks = by_->forks;
+        auto const now = monotonic_ns();
+        struct {
+            watcher const& by;
+            std::int64_t living() const {
+                auto const seen = by.by_->forks.living();
+                return seen < 0 ? seen : seen + by.to_be_started();
+            }
+            static bool may_fork_still(pid_t who) { return fork_listener::may_fork_still(who); }
+        } const tree{*this};
+        if (!asked_) {
+            if (gate_.to_be_counted() && now >= count_ns_) gate_.look(now, tree), count_ns_ = now + ask_again;
+            return;
+        }
+        auto const answer = gate_.ask(asked_->who, now, tree);
+        if (answer == fork_answer::later && forks.still_asks(*asked_)) return;
+        if (answer == fork_answer::pass) forks.let_pass(*asked_), count_ns_ = now + quiet;
+        if (answer == fork_answer::refuse) forks.refuse(*asked_);
+        asked_.reset();
+    }
+    /// Copies that the reaper has not started yet: their places are taken.
+    std::int64_t to_be_started() const {
+        return reports_ ? std::count_if(reports_, reports_ + copies_.size(), [](copy_report const& each) { return each.started == 0; }) : 0;
     }
 
     void hear_reaper() {
@@ -436,6 +496,8 @@ private:
         } else {
             got_.reaper_lost = true;
         }
+        got_.most_tasks = gate_.most(), got_.refused_forks = gate_.refused();
+        got_.scratch_full = fullness_.was_full();
         got_.wall_s = static_cast<double>(last - first) / 1e9;
         auto const bad = std::find_if(got_.copies.begin(), got_.copies.end(), [](copy_end const& c) { return c.failure || c.status != 0; });
         got_.shown = bad == got_.copies.end() ? 0 : static_cast<std::size_t>(bad - got_.copies.begin());
@@ -452,6 +514,8 @@ private:
     static constexpr std::size_t block_size = std::size_t{64} << 10; // a pipe's capacity
     static constexpr int most_dry_reads = 64; // four times what a pipe holds
     static constexpr std::size_t most_spare = 12;
+    static constexpr std::int64_t ask_again = 100'000; // about what a fork takes
+    static constexpr std::int64_t quiet = 1'000'000; // without a fork, after which what passed uncounted is counted
     static constexpr std::int64_t most_late = 1'000'000'000; // that an exec may be, on a starved machine
     static constexpr std::int64_t patience = 6'000'000; // for a reaper to kill and count; then it is killed too
 
@@ -461,12 +525,16 @@ private:
     rlimit open_files_{};
     order_room* room_ = nullptr;
     reaper_link const* by_ = nullptr;
-    std::function<void()> const* before_kill_ = nullptr;
+    watch_calls const* calls_ = nullptr;
     copy_report* reports_ = nullptr;
     std::vector<copy> copies_;
     std::vector<spare_pipe> spare_;
     std::vector<pollfd> waiting_;
+    fork_gate gate_;
+    std::optional<fork_listener::question> asked_; // and was not answered yet
+    std::int64_t count_ns_ = 0;
     outcome got_;
+    fullness_watch fullness_;
     std::int64_t first_ns_ = 0, patience_ns_ = -1;
     bool stop_ = false, stopping_ = false, done_ = false;
 };

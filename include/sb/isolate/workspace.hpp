@@ -4,7 +4,8 @@
 // How it works: a session owns one folder, "sb-exec-" and twelve random digits, mode 0700, which holds a label and a
 // folder for each slot. The session and its slots share one lock on it (flock on one open description), so the lock is
 // free exactly when all of them are dead. A later session removes folders that carry the label, belong to the same user
-// and whose lock is free: all three, or it leaves them alone.
+// and whose lock is free: all three, or it leaves them alone. A folder that has no
+// label yet, or none any more, is called "….new": it gets its own name when it has lock and label, and loses it before they go.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -32,7 +33,13 @@ inline std::string temporary_folder() {
 
 namespace detail {
 
-inline constexpr std::string_view folder_prefix = "sb-exec-", label_name = "owner", label_text = "sandbench run folder\n";
+inline constexpr std::string_view folder_prefix = "sb-exec-", label_name = "owner", label_text = "sandbench run folder\n",
+                                  unlabelled = ".new";
+inline constexpr std::size_t name_digits = 12;
+
+inline bool is_unlabelled(std::string_view name) noexcept {
+    return name.size() == folder_prefix.size() + name_digits + unlabelled.size() && name.ends_with(unlabelled);
+}
 
 inline bool is_label(int folder) {
     unique_fd const label{::openat(folder, "owner", O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)};
@@ -52,12 +59,19 @@ inline int sweep_dead_folders(std::string const& base, std::vector<std::string>&
     for (auto const& name : detail::names_in(root.get())) {
         if (!name.starts_with(detail::folder_prefix)) continue;
         auto const folder = detail::open_folder(root.get(), name.c_str());
-        struct stat facts {};
+        struct stat facts {}, there {};
         if (!folder || ::fstat(folder.get(), &facts) != 0 || facts.st_uid != ::geteuid()) continue;
-        if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0 || !detail::is_label(folder.get())) continue;
-        auto const emptied = empty_folder(folder.get(), cat(base, "/", name));
-        if (!emptied.has_error() && ::unlinkat(root.get(), name.c_str(), AT_REMOVEDIR) == 0) ++removed;
-        else stuck.push_back(cat(base, "/", name));
+        if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) continue;
+        if (::fstatat(root.get(), name.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0 || there.st_ino != facts.st_ino) continue; // it got its own name meanwhile
+        auto called = name;
+        if (!detail::is_unlabelled(name)) { // whoever makes one just now will make another
+            if (!detail::is_label(folder.get())) continue;
+            called += detail::unlabelled;
+            if (::renameat(root.get(), name.c_str(), root.get(), called.c_str()) != 0) called = name;
+        }
+        auto const emptied = empty_folder(folder.get(), cat(base, "/", called));
+        if (!emptied.has_error() && ::unlinkat(root.get(), called.c_str(), AT_REMOVEDIR) == 0) ++removed;
+        else if (::faccessat(root.get(), called.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) stuck.push_back(cat(base, "/", called));
     }
     return removed;
 }
@@ -70,19 +84,25 @@ public:
             std::uint64_t random = 0;
             if (::getrandom(&random, sizeof random, 0) != sizeof random) return last_error("getrandom");
             auto path = cat(base, "/", detail::folder_prefix);
-            for (int i = 0; i < 12; ++i, random >>= 4) path.push_back("0123456789abcdef"[random & 15]);
-            if (::mkdir(path.c_str(), 0700) != 0) {
+            for (std::size_t i = 0; i < detail::name_digits; ++i, random >>= 4) path.push_back("0123456789abcdef"[random & 15]);
+            auto const first = cat(path, detail::unlabelled);
+            if (::mkdir(first.c_str(), 0700) != 0) {
                 if (errno == EEXIST) continue;
-                return last_error("make folder", path);
+                return last_error("make folder", first);
             }
             session_folder made;
-            made.fd_ = detail::open_folder(AT_FDCWD, path.c_str());
-            made.path_ = std::move(path);
+            made.fd_ = detail::open_folder(AT_FDCWD, first.c_str());
+            // a sweep may come in between, and take it for a dead one: then it is gone, and we make another
+            if (!made.fd_ && errno == ENOENT) continue;
+            made.path_ = first;
             made.owner_ = ::getpid();
-            if (!made.fd_ || ::flock(made.fd_.get(), LOCK_EX | LOCK_NB) != 0) return last_error("lock", made.path_);
+            if (!made.fd_ || retry([&] { return ::flock(made.fd_.get(), LOCK_EX); }) != 0) return last_error("lock", first);
             unique_fd const label{::openat(made.fd_.get(), "owner", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+            if (!label && errno == ENOENT) continue;
             if (!label || ::write(label.get(), detail::label_text.data(), detail::label_text.size()) != static_cast<ssize_t>(detail::label_text.size()))
-                return last_error("write", made.path_ + "/owner");
+                return last_error("write", first + "/owner");
+            if (::rename(first.c_str(), path.c_str()) != 0) return last_error("rename to", path);
+            made.path_ = std::move(path);
             return made;
         }
         return system_error(cat("no free name for a folder in ", base));
@@ -108,6 +128,7 @@ public:
     void own() noexcept { owner_ = ::getpid(); }
     result<void> remove() {
         owner_ = -1;
+        if (auto const last = cat(path_, detail::unlabelled); !path_.ends_with(detail::unlabelled) && ::rename(path_.c_str(), last.c_str()) == 0) path_ = last;
         SB_CHECK(empty_folder(fd_.get(), path_));
         if (::rmdir(path_.c_str()) != 0 && errno != ENOENT) return last_error("remove", path_);
         return {};

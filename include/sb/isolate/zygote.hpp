@@ -3,9 +3,11 @@
 // of the keeper's rights; every wall is put up once, before it takes its first order, and holds for all it starts.
 #pragma once
 #include <sb/isolate/filter.hpp>
+#include <sb/isolate/fork_listener.hpp>
 #include <sb/isolate/mount.hpp>
 #include <sb/isolate/reaper.hpp>
 #include <sb/isolate/security_level.hpp>
+#include <sb/isolate/view.hpp>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -26,6 +28,7 @@ namespace sb::isolate {
 struct zygote_plan {
     security_level const* level = &level_of(default_level);
     syscall_filter const* filter = nullptr; ///< null: none
+    std::uint64_t fork_key = 0; ///< of its own starts, where all other forks wait for the watcher's word; 0: none does
     unique_fd sockets4 = unique_fd{}, sockets6 = unique_fd{}, devices = unique_fd{}; ///< counts of the sandbox's network
 };
 
@@ -123,12 +126,27 @@ void close_all_but(std::array<int, Count> kept) noexcept {
     ::syscall(SYS_close_range, next, ~0u, 0u);
 }
 
+/// A user namespace below the keeper's, which owns all the others: whatever right a payload found there, it would have none
+/// over them. The kernel refuses further ones in it. `knobs` is /proc/sys/user.
+inline result<void> step_down(int knobs) {
+    if (::unshare(CLONE_NEWUSER) < 0) return last_error("make the payload's user namespace");
+    auto const one = cat(sandbox_id, " ", sandbox_id, " 1\n");
+    for (auto const& [file, text] : {std::pair{"/proc/self/setgroups", std::string_view{"deny"}}, {"/proc/self/uid_map", one}, {"/proc/self/gid_map", one}}) {
+        SB_TRY(auto const map, open_file(file, O_WRONLY));
+        if (::write(map.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) return last_error("write", std::string_view{file});
+    }
+    unique_fd const most{knobs < 0 ? -1 : ::openat(knobs, "max_user_namespaces", O_WRONLY | O_CLOEXEC)};
+    if (most) (void)!::write(most.get(), "0", 1);
+    return {};
+}
+
 /// In the zygote; when it returns, the walls stand.
 inline result<void> wall_in(zygote_plan const& plan, std::string const& root, int socket, unique_fd keeper, reaper_files& files) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL); // should the keeper be dead already, the closed socket says so
     ::prctl(PR_SET_NAME, "sb-exec zygote");
     ::setsid();
     SB_TRY(auto const proc, new_proc(*plan.level));
+    unique_fd const knobs{::open("/proc/sys/user", O_PATH | O_DIRECTORY | O_CLOEXEC)};
     SB_CHECK(change_root(root));
     SB_CHECK(put_proc(proc.get(), *plan.level));
     SB_CHECK(read_only_root());
@@ -145,6 +163,7 @@ inline result<void> wall_in(zygote_plan const& plan, std::string const& root, in
     keeper.reset(); // from here on the sandbox has the sockets that it will have
     int const first[] = {mounts.get(), queues ? queues.get() : mounts.get(), plan.sockets4.get(), plan.sockets6.get(), plan.devices.get()};
     if (!send_word(socket, {word::done, queues ? 1 : 0}, first, zygote_fds)) return last_error("greet the watcher");
+    SB_CHECK(step_down(knobs.get()));
     SB_CHECK(drop_rights());
     if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return last_error("prctl");
     return {};
@@ -154,10 +173,23 @@ inline result<void> wall_in(zygote_plan const& plan, std::string const& root, in
 
 struct zygote {
     pid_t pid = -1; ///< as the keeper sees it
-    unique_fd mounts = unique_fd{}; ///< its mount namespace
+    unique_fd mounts = unique_fd{}; ///< its mount namespace, when it was heard
+    unique_fd greeting = unique_fd{};
+
+    /// Waits until its walls stand.
+    result<void> hear() {
+        if (mounts) return {};
+        message text;
+        int fds[detail::most_passed];
+        std::size_t count = 0;
+        if (!detail::receive_word(greeting.get(), text, fds, count) || count != 1) return system_error("the first process of a sandbox died");
+        mounts = unique_fd{fds[0]};
+        greeting.reset();
+        return {};
+    }
 };
 
-/// Clones the zygote off the keeper. When a wall cannot be put up, the zygote says so in its first word and ends.
+/// Clones the zygote off the keeper. When a wall cannot be put up, the zygote's first words are `stop` and why, and it ends.
 inline result<zygote> start_zygote(zygote_plan& plan, std::string const& root, int socket, order_room& room) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
@@ -165,27 +197,21 @@ inline result<zygote> start_zygote(zygote_plan& plan, std::string const& root, i
     auto const pid = static_cast<pid_t>(::syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (pid < 0) return last_error("clone");
     if (pid > 0) {
-        theirs.reset();
-        zygote made{pid};
-        message text;
-        int fds[detail::most_passed];
-        std::size_t count = 0;
-        if (detail::receive_word(ours.get(), text, fds, count) && count == 1) made.mounts = unique_fd{fds[0]};
-        return made;
+        return zygote{pid, unique_fd{}, std::move(ours)};
     }
     ours.reset();
     reaper_files files;
     auto const walls = detail::wall_in(plan, root, socket, std::move(theirs), files);
     if (walls.has_error()) {
-        room.clear();
-        (void)room.put(walls.error().what);
         (void)detail::send_word(socket, {word::stop, 0});
+        (void)!::send(socket, walls.error().what.data(), walls.error().what.size(), MSG_NOSIGNAL);
         ::_exit(1);
     }
     auto const* const filter = plan.filter;
     detail::close_all_but(std::array{socket, files.io.get(), files.last_pid.get(), files.session.get()});
     auto mine = reaper::make(unique_fd{socket}, room, true, std::move(files));
     if (mine.has_error() || (filter && install(*filter) < 0)) ::_exit(1);
+    if (plan.fork_key != 0 && !hand_over_forks(plan.fork_key, socket)) ::_exit(1);
     mine->serve();
     ::_exit(0);
 }

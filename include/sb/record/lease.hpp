@@ -15,7 +15,7 @@ struct lease_record {
     std::int64_t pid = 0;
     std::string started; ///< UTC
     std::string boot_id; ///< after another boot only files are left
-    std::string temp_folder; ///< empty: none
+    std::string temp_folder; ///< a path in the folder that holds ours; empty: none
     std::vector<std::string> cgroups; ///< folders in which groups named sandbench-ID and sandbench-ID.WORD may be
     std::vector<std::string> switched_on; ///< controllers handed down in the last of these folders for this session alone
 };

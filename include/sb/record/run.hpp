@@ -10,7 +10,8 @@
 
 namespace sb {
 
-/// How a run came to its end; the first cause wins and is never overwritten.
+/// How a run came to its end; the first cause wins and is never overwritten. `refused`: the sandbox's own rules do not let
+/// this command run (it is hidden, may not be executed, or speaks another architecture); `setup`: it could not be executed.
 enum class end_class { ok, failed, signalled, timeout, memory, pids, disk, output, refused, setup };
 BOOST_DESCRIBE_ENUM(end_class, ok, failed, signalled, timeout, memory, pids, disk, output, refused, setup)
 
@@ -50,8 +51,18 @@ struct host_facts {
     std::string kernel;
     int cpus = 0;
     std::string cgroup; ///< v1, v2, hybrid or none
+    std::optional<std::string> governor; ///< of the processors' frequency; null where the system shows none, as in most guests
+    std::optional<double> load; ///< processes that ran or waited in the minute before the invocation, on average
 };
-BOOST_DESCRIBE_STRUCT(host_facts, (), (kernel, cpus, cgroup))
+BOOST_DESCRIBE_STRUCT(host_facts, (), (kernel, cpus, cgroup, governor, load))
+
+/// What else went on on the machine, in a stretch of time that holds the whole run, and shorter ones before it.
+struct run_noise {
+    double window_s = 0;
+    double steal_s = 0; ///< processor time that a hypervisor took, of all processors
+    double others_cpu_s = 0; ///< processor time that neither the runs nor their sandbox used
+};
+BOOST_DESCRIBE_STRUCT(run_noise, (), (window_s, steal_s, others_cpu_s))
 
 /// One execution of a workload under a preset.
 struct run_record {
@@ -87,15 +98,16 @@ struct run_record {
     std::vector<std::string> informational; ///< keys that name or label and do nothing
     std::string backend;
     std::vector<std::string> layers;
-    std::optional<bool> fresh; ///< the sandbox was made for this run; null without walls
+    std::optional<bool> fresh; ///< nothing ran in the sandbox before this run; null without walls
     stream_capture stdout_, stderr_; ///< with several copies: of the first that did not end well, else of the first
     host_facts host;
+    std::optional<run_noise> noise; ///< null for a run that ended within 100 ms of the last look
     std::optional<std::map<std::string, std::string>> sources; ///< figure -> how it was measured, where that matters
 };
 BOOST_DESCRIBE_STRUCT(run_record, (),
                       (run_id, ts, workload, module, scenario, severity, preset_id, preset_source, arm, rep, seed, end,
                        limits_hit, wall_s, cpu_user_s, cpu_sys_s, peak_rss_bytes, peak_anon_bytes, peak_file_bytes, peak_shm_bytes,
                        read_bytes, write_bytes, read_logical_bytes, write_logical_bytes, write_cancelled_bytes, net_rx_bytes, net_tx_bytes, max_pids, left_running, value, roi, metrics, applied, unsupported, informational, backend, layers, fresh,
-                       stdout_, stderr_, host, sources))
+                       stdout_, stderr_, host, noise, sources))
 
 } // namespace sb

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Runs behind walls: a box for each level of strictness, used again when it is provably clean, under one control group.
+// Runs behind walls: a box for each level of strictness, and for runs whose forks are asked for, used again when it is
+// provably clean.
+//
+// How it works: a ward is a control group with the nursery of its boxes. One does for boxes that are used again. Where each
+// run gets a new box there are two, in turn: while a run is measured in one, the box of the next is born in the other, so
+// that its birth is counted to nobody.
 #pragma once
 #include <sb/isolate/box.hpp>
 #include <sb/isolate/copy_tree.hpp>
@@ -17,7 +22,7 @@ struct box_session {
     isolate::view shown;
     isolate::payload_user user;
     isolate::cgroup_host* groups = nullptr; ///< null: no control group can be made here
-    unique_fd owners = unique_fd{}; ///< see box_plan
+    unique_fd owners = unique_fd{}; ///< see nursery_plan
     std::string lower;
     std::uint64_t clone_key = 0;
     bool fresh = false; ///< a new box for each run
@@ -28,59 +33,88 @@ public:
     static result<std::unique_ptr<cell>> make(box_session const& all, isolate::session_folder& session, std::size_t number, isolate::order_room& room) {
         SB_CHECK(isolate::adopt_orphans()); // a zygote comes to us when its keeper is dead
         std::unique_ptr<box_cell> made{new box_cell{all, session, room}};
-        if (all.groups) {
-            SB_TRY(auto group, isolate::cgroup::make(*all.groups, cat("slot", number)));
-            made->group_.emplace(std::move(group));
-            if (::geteuid() == 0) SB_CHECK(made->group_->give_to(all.user.uid));
+        for (std::size_t i = 0; i < (all.fresh ? 2 : 1); ++i) {
+            auto& place = made->wards_[i];
+            if (!all.groups) continue;
+            SB_TRY(auto group, isolate::cgroup::make(*all.groups, i == 0 ? cat("slot", number) : cat("slot", number, "b")));
+            place.group.emplace(std::move(group));
+            if (::geteuid() == 0) SB_CHECK(place.group->give_to(all.user.uid));
         }
         return std::unique_ptr<cell>{std::move(made)};
     }
 
     result<void> prepare(int level) override {
-        SB_TRY([[maybe_unused]] auto* const place, box_of(level));
+        if (all_->fresh) SB_CHECK(open(wards_[1]));
+        SB_TRY([[maybe_unused]] auto* const place, box_in(wards_[0], {level, false}, {}));
         return {};
     }
     result<void> make_ready(isolate::job& job) override {
-        renewed_ = false;
-        SB_TRY(auto* const place, box_of(job.held.level));
-        SB_TRY([[maybe_unused]] bool const anew, place->make_clean({job.held.scratch_bytes, job.held.scratch_inodes}));
-        if (group_) {
-            held_ = {job.held.tree_memory_bytes, job.held.tree_pids, job.held.tree_cores};
-            SB_TRY([[maybe_unused]] auto const in_force, group_->hold(held_));
-            SB_TRY([[maybe_unused]] bool const moved, group_->begin());
+        if (all_->fresh && current_ && current_->used) {
+            retire(*here_, this_.as);
+            here_ = &wards_[here_ == &wards_[0] ? 1 : 0];
         }
+        isolate::scratch_size const size{job.held.scratch_bytes, job.held.scratch_inodes};
+        SB_TRY(auto* const place, box_in(*here_, {job.held.level, job.held.counted_pids >= 0}, size));
+        SB_TRY([[maybe_unused]] bool const anew, place->walls.make_clean(size));
+        if (auto& group = here_->group) {
+            here_->held = {job.held.tree_memory_bytes, job.held.tree_pids, job.held.tree_cores};
+            SB_TRY([[maybe_unused]] auto const in_force, group->hold(here_->held));
+            SB_TRY([[maybe_unused]] bool const moved, group->begin());
+        }
+        renewed_ = !std::exchange(place->used, true);
+        this_ = {{job.held.level, job.held.counted_pids >= 0}, size};
         return look(job);
+    }
+    /// The box of the next run, which is taken to be like this one, is born meanwhile.
+    void under_way() override {
+        if (!all_->fresh) return;
+        auto& other = wards_[here_ == &wards_[0] ? 1 : 0];
+        if (!other.origin || other.boxes.contains(this_.as)) return;
+        (void)begin_in(other, this_.as, this_.size); // what goes wrong is met again when it is needed
     }
     result<void> look(isolate::job& job) override {
         job.environment.push_back(cat("HOME=", isolate::sandbox_home));
         job.environment.push_back("TMPDIR=/tmp");
         job.folder = all_->shown.work.empty() ? std::string{isolate::sandbox_home} : all_->shown.work;
-        if (group_) job.group = group_->run_leaf(), job.clone_key = all_->clone_key;
-        if (!current_->alive()) return system_error("the run's sandbox had to be destroyed: nothing is left to look at");
+        if (here_->group) job.group = here_->group->run_leaf();
+        if (here_->group || current_->walls.reaper().forks) job.clone_key = all_->clone_key;
+        job.scratch = current_->walls.scratch();
+        if (!current_->walls.alive()) return system_error("the run's sandbox had to be destroyed: nothing is left to look at");
         return {};
     }
-    isolate::reaper_link const& reaper() const override { return current_->reaper(); }
+    isolate::reaper_link const& reaper() const override { return current_->walls.reaper(); }
     void release() override {
         // all there are rather than no limit: the last limit of a machine to go makes the kernel patch its own code
-        if (group_ && held_.cores >= 0) (void)group_->hold({held_.memory_bytes, held_.pids, static_cast<double>(isolate::usable_cpus())});
+        auto const& held = here_->held;
+        if (here_->group && held.cores >= 0) (void)here_->group->hold({held.memory_bytes, held.pids, static_cast<double>(isolate::usable_cpus())});
     }
     void finish(isolate::outcome& got) override {
-        if (group_) {
-            got.group = group_->end();
+        auto& group = here_->group;
+        auto& walls = current_->walls;
+        if (group) {
+            got.group = group->end();
             // counted in steps of a quarter of a mebibyte, a small peak has no parts; and asking costs more than all the rest
             auto const &peak = got.group->memory_peak_bytes, &base = got.group->memory_base_bytes;
-            if (peak && base && *peak - *base >= least_split) got.charged = group_->charged();
+            if (peak && base && *peak - *base >= least_split) got.charged = group->charged();
         }
-        if (group_ && group_->run_leaf() >= 0) got.reaper_cpu_ns = 0; // it sits beside the payload's group, not in it
+        if (group && group->run_leaf() >= 0) got.reaper_cpu_ns = 0; // it sits beside the payload's group, not in it
         got.renewed = renewed_;
-        if (auto const bytes = current_->network_bytes()) got.net_rx_bytes = bytes->first, got.net_tx_bytes = bytes->second;
-        got.scratch_full = current_->is_full();
-        if (got.reaper_lost) current_->end(); // what it wrote stays until the next run
+        if (auto const bytes = walls.network_bytes()) got.net_rx_bytes = bytes->first, got.net_tx_bytes = bytes->second;
+        got.scratch_full = got.scratch_full || walls.is_full();
+        if (got.reaper_lost) retired_cpu_ns_ += cpu_ns_of(walls), walls.end(); // what it wrote stays until the next run
+    }
+    std::int64_t helpers_cpu_ns() const override {
+        auto all = retired_cpu_ns_;
+        for (auto const& each_ward : wards_) {
+            if (each_ward.origin) all += isolate::process_cpu_ns(each_ward.origin->pid());
+            for (auto const& [as, each] : each_ward.boxes) all += cpu_ns_of(each->walls);
+        }
+        return all;
     }
     /// `work` has what was changed, `removed` names what was deleted there.
     result<void> keep(std::string const& kept) override {
         if (::mkdir(kept.c_str(), 0700) != 0) return last_error("make folder", kept);
-        for (auto const& [name, from] : {std::pair{"work", current_->upper()}, {"home", current_->home()}, {"tmp", current_->tmp()}}) {
+        for (auto const& [name, from] : {std::pair{"work", current_->walls.upper()}, {"home", current_->walls.home()}, {"tmp", current_->walls.tmp()}}) {
             auto const path = cat(kept, "/", std::string_view{name});
             if (::mkdir(path.c_str(), 0700) != 0) return last_error("make folder", path);
             auto const to = isolate::detail::open_folder(AT_FDCWD, path.c_str());
@@ -92,16 +126,40 @@ public:
         return {};
     }
     void close() override {
-        boxes_.clear();
         current_ = nullptr;
-        if (group_) (void)group_->remove();
-        group_.reset();
+        for (auto& each_ward : wards_) {
+            each_ward.boxes.clear(), each_ward.dying.clear();
+            each_ward.origin.reset();
+            if (each_ward.group) (void)each_ward.group->remove();
+            each_ward.group.reset();
+        }
     }
 
 private:
     static constexpr std::int64_t least_split = std::int64_t{2} << 20;
 
-    box_cell(box_session const& all, isolate::session_folder& session, isolate::order_room& room) : all_{&all}, session_{&session}, room_{&room} {}
+    /// What cannot be changed any more once a box is there.
+    struct birth {
+        int level;
+        bool forks_wait;
+        auto operator<=>(birth const&) const = default;
+    };
+    struct kept_box {
+        isolate::box walls;
+        bool used = false;
+    };
+    struct ward {
+        std::optional<isolate::cgroup> group;
+        std::unique_ptr<isolate::nursery> origin;
+        std::map<birth, std::unique_ptr<kept_box>> boxes;
+        std::vector<std::unique_ptr<kept_box>> dying;
+        isolate::group_limits held = {};
+    };
+
+    box_cell(box_session const& all, isolate::session_folder& session, isolate::order_room& room) : all_{&all}, session_{&session}, room_{&room} {
+        plan_.shown = all.shown, plan_.user = all.user, plan_.lower = all.lower;
+        if (all.owners) plan_.owners = unique_fd{::fcntl(all.owners.get(), F_DUPFD_CLOEXEC, 3)};
+    }
 
     static result<void> write_list(std::string const& path, std::vector<std::string> const& lines) {
         if (lines.empty()) return {};
@@ -111,47 +169,77 @@ private:
         if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) return last_error("write", path);
         return {};
     }
-    result<isolate::box_plan*> plan_of(int level) {
-        auto& plan = plans_[level];
+    result<isolate::box_plan*> plan_of(birth const& as) {
+        auto& plan = plans_[as];
         if (plan) return plan.get();
-        auto made = std::make_unique<isolate::box_plan>();
-        made->shown = all_->shown, made->user = all_->user, made->level = level, made->lower = all_->lower;
-        if (all_->owners) made->owners = unique_fd{::fcntl(all_->owners.get(), F_DUPFD_CLOEXEC, 3)};
-        SB_TRY(made->filter, isolate::make_filter(isolate::level_of(level), all_->clone_key));
+        auto made = std::make_unique<isolate::box_plan>(isolate::box_plan{as.level, {}, as.forks_wait ? all_->clone_key : 0});
+        SB_TRY(made->filter, isolate::make_filter(isolate::level_of(as.level), all_->clone_key));
         plan = std::move(made);
         return plan.get();
     }
-    /// A box of this level that nothing of an earlier run is in.
-    result<isolate::box*> box_of(int level) {
-        auto& place = boxes_[level];
-        std::unique_ptr<isolate::box> old; // dies while the new one is built
-        if (place && (all_->fresh || !place->alive() || !place->soiled(*room_).empty())) {
-            old = std::move(place);
-            old->kill();
+    result<void> open(ward& in) {
+        if (in.origin) return {};
+        in.boxes.clear(), in.dying.clear(); // where the group has sides, nobody may be in them when the nursery enters
+        SB_TRY(auto made, isolate::nursery::make(plan_, *room_, in.group ? &*in.group : nullptr));
+        in.origin = std::make_unique<isolate::nursery>(std::move(made));
+        return {};
+    }
+    /// Begins a box in a ward that has none of this kind.
+    result<void> begin_in(ward& in, birth const& as, isolate::scratch_size size) {
+        SB_TRY(auto* const plan, plan_of(as));
+        // limits of the last run there are not for this; and who is in the group will have changed when the next are set
+        if (in.group) {
+            SB_TRY([[maybe_unused]] auto const none, in.group->hold({isolate::limits::none, isolate::limits::none, in.held.cores >= 0 ? static_cast<double>(isolate::usable_cpus()) : -1.0}));
+            in.group->recount();
         }
-        if (!place) {
-            renewed_ = true;
-            // with one control group for all of them and a namespace that has it as its root, there is one box at a time
-            if (group_ && group_->run_leaf() >= 0) {
-                old.reset();
-                for (auto& [other, each] : boxes_) each.reset();
-            }
-            SB_TRY(auto* const plan, plan_of(level));
-            auto made = isolate::box::make(*plan, *room_, group_ ? &*group_ : nullptr);
-            if (made.has_error()) return boxes_.erase(level), current_ = nullptr, made.error();
-            place = std::make_unique<isolate::box>(std::move(*made));
+        auto made = isolate::box::begin(*in.origin, *plan, size);
+        if (made.has_error()) return in.origin.reset(), made.error();
+        in.boxes[as] = std::make_unique<kept_box>(kept_box{std::move(*made)});
+        return {};
+    }
+    /// A box of this kind that nothing of an earlier run is in.
+    result<kept_box*> box_in(ward& in, birth const& as, isolate::scratch_size size) {
+        current_ = nullptr;
+        auto const place = in.boxes.find(as);
+        bool there_is = place != in.boxes.end();
+        if (auto* const last = there_is ? place->second.get() : nullptr; last && last->used && (!last->walls.alive() || !last->walls.soiled(*room_).empty()))
+            retire(in, as), there_is = false;
+        if (!there_is) {
+            SB_CHECK(open(in));
+            SB_CHECK(begin_in(in, as, size));
         }
-        return current_ = place.get();
+        current_ = in.boxes.at(as).get();
+        auto const there = current_->walls.await();
+        in.dying.clear();
+        if (!there.has_error()) return current_;
+        current_ = nullptr;
+        in.boxes.erase(as);
+        return there.error();
+    }
+
+    static std::int64_t cpu_ns_of(isolate::box const& one) { return isolate::process_cpu_ns(one.keeper_pid()) + isolate::process_cpu_ns(one.reaper().pid); }
+    /// Lets a box die while something else is done, and keeps count of what it has used.
+    void retire(ward& in, birth const& as) {
+        auto one = in.boxes.extract(as);
+        if (one.empty()) return;
+        retired_cpu_ns_ += cpu_ns_of(one.mapped()->walls);
+        one.mapped()->walls.kill();
+        in.dying.push_back(std::move(one.mapped()));
     }
 
     box_session const* all_;
     isolate::session_folder* session_;
     isolate::order_room* room_;
-    std::optional<isolate::cgroup> group_;
-    std::map<int, std::unique_ptr<isolate::box_plan>> plans_;
-    std::map<int, std::unique_ptr<isolate::box>> boxes_;
-    isolate::box* current_ = nullptr;
-    isolate::group_limits held_;
+    isolate::nursery_plan plan_;
+    std::map<birth, std::unique_ptr<isolate::box_plan>> plans_;
+    ward wards_[2];
+    ward* here_ = &wards_[0];
+    kept_box* current_ = nullptr;
+    struct {
+        birth as{};
+        isolate::scratch_size size;
+    } this_; // what the run at hand has
+    std::int64_t retired_cpu_ns_ = 0;
     bool renewed_ = false;
 };
 

@@ -24,8 +24,12 @@ public:
     /// The place as the run before left it, for checks.
     virtual result<void> look(isolate::job& job) = 0;
     virtual isolate::reaper_link const& reaper() const = 0;
+    /// While a run is under way: time to see to the next.
+    virtual void under_way() {}
     /// Before a run is ended by force: gives it the processor time to die in.
     virtual void release() {}
+    /// Processor time so far of what serves the runs, for telling it from that of others.
+    virtual std::int64_t helpers_cpu_ns() const { return isolate::process_cpu_ns(reaper().pid); }
     /// After a run: figures that only the cell can take.
     virtual void finish(isolate::outcome& got) = 0;
     /// Moves what the last run left into the folder `kept`, which it makes.

@@ -3,6 +3,7 @@
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/text.hpp>
+#include <sb/isolate/security_level.hpp>
 #include <sb/isolate/watch.hpp>
 #include <sb/metric/value.hpp>
 #include <sb/record/run.hpp>
@@ -10,6 +11,7 @@
 #include <sb/run/plan.hpp>
 #include <sb/run/report.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -30,6 +32,9 @@ inline host_facts this_host() {
     bool const hybrid = ::access("/sys/fs/cgroup/unified/cgroup.controllers", F_OK) == 0;
     bool const split = ::access("/sys/fs/cgroup/memory", F_OK) == 0 || ::access("/sys/fs/cgroup/cpu", F_OK) == 0;
     facts.cgroup = unified ? "v2" : split ? hybrid ? "hybrid" : "v1" : hybrid ? "hybrid" : "none";
+    if (auto const governor = read_file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"); !governor.has_error())
+        facts.governor = trim(*governor);
+    if (double load[1]; ::getloadavg(load, 1) == 1) facts.load = load[0];
     return facts;
 }
 
@@ -58,6 +63,14 @@ inline run_end end_of(isolate::copy_end const& copy, isolate::outcome const& got
     };
     if (copy.failure) {
         bool const exec = copy.failure.step == isolate::spawn_step::exec;
+        if (exec && held.level > 0 && (copy.failure.code == EACCES || copy.failure.code == EPERM)) {
+            bool const own = isolate::level_of(held.level).runs_what_it_made;
+            end.class_ = end_class::refused;
+            end.reason = cat("exec: ", std::strerror(copy.failure.code),
+                             own ? std::string{" (what its owner alone may execute is not executed: the payload is somebody else)"}
+                                 : cat(" (SECURITY_LEVEL ", held.level, " executes nothing that lies in the workspace, home, /tmp or an rw binding, and none executes what its owner alone may)"));
+            return end;
+        }
         end.class_ = end_class::setup;
         end.reason = cat(std::string_view{name_of(copy.failure.step)}, ": ", std::strerror(copy.failure.code),
                          exec && copy.failure.code == ENOENT ? " (the program, or the interpreter that it names)" : "");
@@ -84,7 +97,10 @@ inline run_end end_of(isolate::copy_end const& copy, isolate::outcome const& got
         end.class_ = end_class::signalled;
         end.reason = cat("signal ", *end.signal, " (", std::string_view{::strsignal(*end.signal)}, ")");
         bool const all_used = held.cpu_seconds >= 0 && copy.used.user_s + copy.used.system_s >= static_cast<double>(held.cpu_seconds);
-        if (*end.signal == SIGXFSZ && held.file_bytes >= 0) {
+        if (*end.signal == SIGSYS && held.level > 0) {
+            end.class_ = end_class::refused;
+            end.reason += ": killed by the filter of system calls, as programs of another architecture are";
+        } else if (*end.signal == SIGXFSZ && held.file_bytes >= 0) {
             limit("FILE_LIMIT");
             end.class_ = end_class::disk;
             end.reason = cat("FILE_LIMIT: a file would have grown beyond ", held.file_bytes, " bytes");
@@ -117,7 +133,6 @@ inline void count_group(run_record& r, isolate::outcome const& got) {
         }
     }
     r.max_pids = group.max_pids;
-    if (!r.max_pids && got.processes_made == 1) r.max_pids = 1; // the kernel keeps the peak of all runs, but there was one alone
     if (group.throttled_ns && *group.throttled_ns > 0) r.metrics["cpu_throttled_s"] = static_cast<double>(*group.throttled_ns) / 1e9;
 }
 
@@ -157,6 +172,8 @@ inline run_end end_of_run(isolate::outcome const& got, isolate::limits const& he
         refused("MEMORY_LIMIT", end_class::memory, got.group->oom_kills.value_or(0) > 0, cat("the tree would have used more than ", held.tree_memory_bytes, " bytes"));
     if (got.group && held.tree_pids >= 0)
         refused("PIDS_LIMIT", end_class::pids, got.group->fork_refusals.value_or(0) > 0, cat("more than ", held.tree_pids, " processes and threads were asked for"));
+    if (held.counted_pids >= 0)
+        refused("PIDS_LIMIT", end_class::pids, got.refused_forks > 0, cat("more than ", held.counted_pids, " processes and threads were asked for"));
     if (held.scratch_bytes >= 0)
         refused("DISK_LIMIT", end_class::disk, got.scratch_full, cat("no room is left of ", held.scratch_bytes, " bytes and ", held.scratch_inodes, " files"));
     touched("OUTPUT_LIMIT", got.out.truncated || got.err.truncated || got.killed_by == isolate::killer::output);
@@ -212,6 +229,8 @@ inline run_record compose(run_context const& all, preset_record const& preset, e
     r.left_running = got.left_running;
     r.net_rx_bytes = got.net_rx_bytes, r.net_tx_bytes = got.net_tx_bytes;
     if (got.group) detail::count_group(r, got);
+    if (!r.max_pids) r.max_pids = got.most_tasks;
+    if (!r.max_pids && got.processes_made == 1) r.max_pids = 1; // no peak is kept, or that of all runs, but there was one alone
 
     if (held.copies > 1) {
         auto const n = static_cast<double>(got.copies.size());
@@ -241,6 +260,7 @@ inline run_record compose(run_context const& all, preset_record const& preset, e
     if (held.held.level > 0) r.fresh = got.renewed;
     r.stdout_ = detail::as_record(got.out), r.stderr_ = detail::as_record(got.err);
     r.host = all.host;
+    if (got.bystanders) r.noise = run_noise{got.bystanders->window_s, got.bystanders->steal_s, got.bystanders->others_cpu_s};
     r.sources = all.with->sources;
     return r;
 }

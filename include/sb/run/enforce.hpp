@@ -142,8 +142,13 @@ private:
             into_.held.tree_pids = count;
             apply("PIDS_LIMIT", asked, count, cat("pids control group", std::string_view{how}));
         } else {
-            into_.held.user_processes = count + resident_processes;
-            apply("PIDS_LIMIT", asked, count, cat("RLIMIT_NPROC of a user namespace", std::string_view{how}));
+            into_.held.user_processes = count + isolate::resident_processes;
+            // a preset that does not ask need not pay for being told
+            bool const counted = can_.forks_wait && !asked.is_null();
+            if (counted) into_.held.counted_pids = count;
+            auto by = cat("RLIMIT_NPROC of a user namespace", counted ? ", each fork counted" : "; that it is reached stays unknown", std::string_view{how});
+            if (!can_.forks_wait) by += cat(": ", can_.why_no_forks);
+            apply("PIDS_LIMIT", asked, count, std::move(by));
         }
     }
     void disk(value const& asked, std::int64_t bytes, char const* how) {
@@ -217,7 +222,6 @@ private:
         return now.rlim_max == RLIM_INFINITY ? asked : std::min(asked, static_cast<std::int64_t>(now.rlim_max));
     }
 
-    static constexpr std::int64_t resident_processes = 2; // the keeper and the zygote run as the payload's user
     static constexpr std::int64_t bytes_a_file = 4096, least_files = 1024;
 
     abilities const& can_;

@@ -95,8 +95,9 @@ struct sight {
     std::function<std::string(std::string const&)> host_path; ///< where a file of the payload's is on the host; empty: by the same path
 };
 
-/// What exec would run for `name`, looked up in `path` as the workload would see it.
-inline result<std::string> find_program(std::string const& name, std::string_view path, sight const& seen_by = {}) {
+/// What exec would run for `name`, looked up in `path` as the workload would see it. When there is none `is_hidden` says
+/// whether it is the walls that hide it.
+inline result<std::string> find_program(std::string const& name, std::string_view path, sight const& seen_by = {}, bool* is_hidden = nullptr) {
     auto const& [folder, hidden, host_path] = seen_by;
     auto const check = [&, &host = host_path](std::string const& asked) {
         auto const file = host ? host(asked) : asked;
@@ -108,7 +109,9 @@ inline result<std::string> find_program(std::string const& name, std::string_vie
     auto const seen = [&](std::string const& file) -> result<std::string> {
         if (!hidden) return file;
         auto const full = file.starts_with('/') || folder.empty() ? file : cat(folder, "/", file);
-        if (auto const why = hidden(full)) return caller_error(cat("command ", name, ": ", *why));
+        auto const why = hidden(full);
+        if (is_hidden) *is_hidden = why.has_value();
+        if (why) return caller_error(cat("command ", name, ": ", *why));
         return file;
     };
     if (name.empty()) return caller_error("the command is an empty word");

@@ -99,6 +99,8 @@ public:
         file_.reset();
         return {};
     }
+    /// When not all that it names would go: a later session tries again.
+    void leave() noexcept { owner_ = -1; }
     std::string const& path() const noexcept { return path_; }
     /// Holds the lock; a process that is not to hold it closes this.
     int fd() const noexcept { return file_.get(); }

@@ -214,15 +214,17 @@ public:
         preset_record const* preset;
         enforcement held;
         result<std::string> program;
+        bool hidden = false; ///< there is a program, and the walls hide it
     };
     /// A preset, ready to run; kept, for its other repetitions need the same.
     result<std::shared_ptr<prepared const>> prepare(std::size_t index) {
         if (auto const there = ready_.find(index); there != ready_.end()) return there->second;
         auto const& preset = presets_[index];
         SB_TRY(auto held, options_.context.with->enforce(preset, options_.wins));
-        auto program = find_program(options_.command.front(), all_variables(preset, held, 0).at("PATH"), options_.seen);
+        bool hidden = false;
+        auto program = find_program(options_.command.front(), all_variables(preset, held, 0).at("PATH"), options_.seen, &hidden);
         if (ready_.size() >= most_ready) ready_.clear();
-        return ready_[index] = std::make_shared<prepared const>(prepared{&preset, std::move(held), std::move(program)});
+        return ready_[index] = std::make_shared<prepared const>(prepared{&preset, std::move(held), std::move(program), hidden});
     }
 
     /// Makes all planned runs but those in `done`. `recorded` gets each record as soon as it is whole, and says false
@@ -368,7 +370,10 @@ private:
             if (auto const x = each.take()) found.metrics[each.name()] = *x;
         auto const tail = at.got.err.tail;
         auto record = compose(options_.context, *at.prepared->preset, at.prepared->held, at.planned, at.got, right, std::move(found));
-        if (at.prepared->program.has_error()) record.end.reason = at.prepared->program.error().what;
+        if (at.prepared->program.has_error()) {
+            record.end.reason = at.prepared->program.error().what;
+            if (at.prepared->hidden) record.end.class_ = end_class::refused;
+        }
         if (options_.keep) SB_CHECK(keep_run(pool, from, record.run_id));
         open = recorded(run_seen{record, tail});
         ++all.made;

@@ -10,6 +10,7 @@
 #pragma once
 #include <sb/run/cell.hpp>
 #include <sb/run/wire.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -98,6 +99,19 @@ public:
     }
 
 private:
+    /// Tells what others use of the machine from what we do.
+    struct usage_watch {
+        isolate::bystander_watch looks;
+        pid_t session = -1;
+        std::int64_t runs_cpu_ns = 0; // of all payloads so far
+    };
+    static std::int64_t tree_cpu_ns(isolate::outcome const& got) {
+        if (got.group && got.group->cpu_ns) return std::max<std::int64_t>(*got.group->cpu_ns - got.reaper_cpu_ns, 0);
+        auto all = got.orphans;
+        for (auto const& each : got.copies) all.add(each.used);
+        return static_cast<std::int64_t>((all.user_s + all.system_s) * 1e9);
+    }
+
     static void block_all_signals() {
         sigset_t all;
         sigfillset(&all);
@@ -111,14 +125,21 @@ private:
         auto room = isolate::order_room::make();
         std::string broken = runs.has_error() ? runs.error().what : room.has_error() ? room.error().what : "";
         std::unique_ptr<cell> here;
+        usage_watch meanwhile{isolate::bystander_watch::of_this_machine(), session_pid};
         if (broken.empty()) {
             auto made = make_cell(session, number_, *room);
             if (made.has_error()) broken = made.error().what;
             else here = std::move(*made);
         }
+        // an answer is sent while the next run is under way, so that neither waits for the session to wake up
+        std::string owed;
+        auto const pay = [&] {
+            return owed.empty() || !send_message(socket, std::exchange(owed, {})).has_error();
+        };
         while (::getppid() == session_pid) {
             pollfd waiting[] = {{socket, POLLIN, 0}, {runs.has_error() ? -1 : runs->signals(), POLLIN, 0}};
-            if (::poll(waiting, 2, -1) < 0) continue;
+            if (::poll(waiting, 2, owed.empty() ? -1 : 0) < 0) continue;
+            if (!waiting[0].revents && !waiting[1].revents && !pay()) break;
             if (waiting[1].revents && runs->stop_asked()) break;
             if (!waiting[0].revents) continue;
             auto const text = receive_message(socket);
@@ -127,13 +148,15 @@ private:
             isolate::outcome got;
             auto wrong = broken;
             if (wrong.empty()) {
-                auto const done = execute(*text, session, *runs, *room, *here, got);
+                auto const done = execute(*text, session, *runs, *room, *here, meanwhile, got, pay);
                 if (done.has_error()) wrong = done.error().what;
             }
             answer(wrong);
             pass_outcome(answer, got);
-            if (send_message(socket, answer.text()).has_error()) break;
+            if (!pay()) break;
+            owed = answer.text();
         }
+        (void)pay();
         if (!here) return;
         here->close();
         // the session would remove its own folder; when it is dead, the last of its slots does
@@ -145,7 +168,7 @@ private:
     }
 
     result<void> execute(std::string_view text, isolate::session_folder& session, isolate::watcher& runs, isolate::order_room& room, cell& here,
-                         isolate::outcome& got) {
+                         usage_watch& meanwhile, isolate::outcome& got, std::function<bool()> const& pay) {
         unpacker wire{text};
         errand what{};
         wire(what);
@@ -164,8 +187,12 @@ private:
         if (what == errand::run) SB_CHECK(here.make_ready(job));
         else SB_CHECK(here.look(job));
         if (job.keep_output) make_empty(out_.get()), make_empty(err_.get());
-        got = runs.run(job, room, here.reaper(), [&] { here.release(); });
+        auto const ours = [&] { return isolate::process_cpu_ns(::getpid()) + isolate::process_cpu_ns(meanwhile.session) + here.helpers_cpu_ns() + meanwhile.runs_cpu_ns; };
+        meanwhile.looks.before(monotonic_ns(), ours);
+        got = runs.run(job, room, here.reaper(), {[&] { (void)pay(), here.under_way(); }, [&] { here.release(); }});
         here.finish(got);
+        meanwhile.runs_cpu_ns += tree_cpu_ns(got);
+        got.bystanders = meanwhile.looks.after(monotonic_ns(), ours);
         return {};
     }
 

@@ -56,7 +56,7 @@ public:
     /// When the last slot is gone.
     void close() {
         if (owner_ != ::getpid()) return;
-        if (groups_) (void)groups_->restore();
+        if (groups_ && groups_->restore().has_error() && lease_) lease_->leave();
         groups_.reset();
         lent_.copy.reset();
         lease_.reset();
@@ -123,17 +123,30 @@ private:
 
     result<void> take_groups(std::string const& data_dir) {
         auto terms = new_lease(isolate::random_id());
-        auto found = isolate::cgroup_host::find(terms.id);
+        if (auto const temp = isolate::real_path(isolate::temporary_folder()); !temp.has_error()) terms.temp_folder = *temp + "/"; // what has our label there
+        auto found_or_not = isolate::cgroup_host::announced(terms.id, [&](auto const& bases, auto const& switched_on) -> result<void> {
+            terms.cgroups = bases, terms.switched_on = switched_on;
+            if (lease_) return lease_->change(terms);
+            SB_TRY(auto lease, held_lease::take(data_dir, terms));
+            lease_.emplace(std::move(lease));
+            return {};
+        });
+        SB_TRY(auto found, std::move(found_or_not));
         using isolate::controller;
         can_.tree_memory = found.has(controller::memory), can_.why_no_memory = found.why_not(controller::memory);
         can_.tree_pids = found.has(controller::pids), can_.why_no_pids = found.why_not(controller::pids);
         can_.tree_cores = found.has(controller::cpu), can_.why_no_cores = found.why_not(controller::cpu);
         can_.tree_time = found.has(controller::cpuacct);
+        if (!can_.tree_pids) {
+            auto const wait = isolate::can_make_forks_wait();
+            can_.forks_wait = !wait.has_error();
+            if (wait.has_error()) can_.why_no_forks = wait.error().what;
+        }
         if (!can_.tree_memory && !can_.tree_pids && !can_.tree_cores && !can_.tree_time) return {};
-        terms.cgroups = found.bases();
-        terms.switched_on = found.switched_on();
-        SB_TRY(auto lease, held_lease::take(data_dir, terms));
-        lease_.emplace(std::move(lease));
+        if (lease_ && terms.switched_on != found.switched_on()) { // the kernel did not take all
+            terms.switched_on = found.switched_on();
+            SB_CHECK(lease_->change(terms));
+        }
         groups_.emplace(std::move(found));
         session_.groups = &*groups_;
         return {};
@@ -150,6 +163,7 @@ private:
             all["peak_shm_bytes"] = "charged at the end of the run, tmpfs included";
             all["peak_anon_bytes"] = "the peak less these two";
         }
+        if (can_.forks_wait) all["max_pids"] = "counted at each fork, where the preset has PIDS_LIMIT";
         all["read_bytes"] = "wait4, from storage";
         all["write_bytes"] = "wait4, made dirty for storage";
         all["write_logical_bytes"] = "/proc/PID/io of the first process and what it waited for";

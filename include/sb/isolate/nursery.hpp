@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// A nursery: the process that the sandboxes of one slot are born of.
+//
+// How it works: the nursery sits in the slot's control group, in user, mount and cgroup namespaces of its own, where the
+// payload's root has been put up once (stage.hpp). A sandbox's keeper is cloned off it: born in the right group, with the
+// right user and a copy of the stage, it begins where a process made from nothing would be after milliseconds. It is the
+// owner's child, not the nursery's (CLONE_PARENT). The nursery works while its owner does something else: a sandbox is
+// asked for now and taken when it is needed.
+#pragma once
+#include <sb/core/fd.hpp>
+#include <sb/isolate/cgroup.hpp>
+#include <sb/isolate/filter.hpp>
+#include <sb/isolate/keeper.hpp>
+#include <sb/isolate/payload_user.hpp>
+#include <sb/isolate/stage.hpp>
+#include <cstring>
+#include <sched.h>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <utility>
+#include <vector>
+
+namespace sb::isolate {
+
+/// What all sandboxes of a nursery have in common; outlives it.
+struct nursery_plan {
+    view shown;
+    payload_user user;
+    std::string lower; ///< where the workspace is taken from; empty: from its own path
+    unique_fd owners; ///< user namespace that maps the workspace's owners to the payload's user; -1: none
+};
+
+/// What makes one sandbox differ from another. Small enough for a message.
+struct birth_wish {
+    int level = default_level;
+    std::uint64_t fork_key = 0; ///< see zygote_plan
+    scratch_size size;
+};
+
+namespace detail {
+
+/// What the nursery says: of itself once, then of each birth.
+struct nursery_reply {
+    pid_t keeper = -1;
+    char wrong[248] = {}; ///< empty: all went well
+};
+
+inline constexpr std::size_t most_filter = 4096; // instructions, as the kernel has it
+
+/// The process itself.
+class nursery_process {
+public:
+    nursery_process(nursery_plan const& plan, unique_fd lower, std::vector<unique_fd> sources, unique_fd socket, order_room& room, pid_t owner)
+        : plan_{&plan}, lower_{std::move(lower)}, sources_{std::move(sources)}, socket_{std::move(socket)}, room_{&room}, owner_{owner} {}
+
+    /// `enclose`, then `begin`, then births, each when told.
+    void serve() {
+        if (!hear() || !say(-1, enclose()) || !hear() || !say(-1, begin())) return;
+        std::vector<char> text(sizeof(birth_wish) + most_filter * sizeof(sock_filter));
+        for (;;) {
+            alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
+            iovec io{text.data(), text.size()};
+            msghdr all{};
+            all.msg_iov = &io, all.msg_iovlen = 1;
+            all.msg_control = control, all.msg_controllen = sizeof control;
+            auto const n = retry([&] { return ::recvmsg(socket_.get(), &all, MSG_CMSG_CLOEXEC); });
+            auto const* const header = CMSG_FIRSTHDR(&all);
+            if (n < static_cast<ssize_t>(sizeof(birth_wish)) || !header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(2 * sizeof(int))) return;
+            int ends[2];
+            std::memcpy(ends, CMSG_DATA(header), sizeof ends);
+            unique_fd const to_keeper{ends[0]}, to_reaper{ends[1]};
+            birth_wish wish;
+            std::memcpy(&wish, text.data(), sizeof wish);
+            syscall_filter filter;
+            filter.program.resize((static_cast<std::size_t>(n) - sizeof wish) / sizeof(sock_filter));
+            std::memcpy(filter.program.data(), text.data() + sizeof wish, filter.program.size() * sizeof(sock_filter));
+            auto const born = bear(wish, filter, to_keeper.get(), to_reaper.get());
+            if (!say(born.has_error() ? -1 : *born, born.has_error() ? result<void>{born.error()} : result<void>{})) return;
+        }
+    }
+
+private:
+    bool hear() {
+        char go = 0;
+        return retry([&] { return ::recv(socket_.get(), &go, 1, 0); }) == 1;
+    }
+    bool say(pid_t keeper, result<void> const& done) {
+        nursery_reply reply{keeper, {}};
+        if (done.has_error()) done.error().what.copy(reply.wrong, sizeof reply.wrong - 1);
+        return ::send(socket_.get(), &reply, sizeof reply, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof reply);
+    }
+    /// Makes the control group that we are in the root of all that any payload shall see.
+    static result<void> enclose() {
+        if (::unshare(CLONE_NEWCGROUP) < 0) return last_error("make a cgroup namespace");
+        return {};
+    }
+    result<void> begin() {
+        if (::setresgid(sandbox_id, sandbox_id, sandbox_id) < 0 || ::setresuid(sandbox_id, sandbox_id, sandbox_id) < 0) return last_error("change user");
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a change of user forgets it
+        ::umask(022);
+        if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0) return last_error("make mounts private");
+        SB_TRY(auto built, stage::build(plan_->shown, std::move(lower_), std::move(sources_)));
+        stage_.emplace(std::move(built));
+        return {};
+    }
+    result<pid_t> bear(birth_wish const& wish, syscall_filter const& filter, int to_keeper, int to_reaper) {
+        auto const pid = static_cast<pid_t>(::syscall(
+            SYS_clone, CLONE_PARENT | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+        if (pid < 0) return last_error("make namespaces");
+        if (pid > 0) return pid;
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        ::prctl(PR_SET_NAME, "sb-exec keeper");
+        if (::getppid() != owner_) ::_exit(0);
+        socket_.reset();
+        keeper_plan plan;
+        plan.from = &*stage_, plan.size = wish.size;
+        plan.zygote.level = &level_of(wish.level), plan.zygote.fork_key = wish.fork_key;
+        plan.zygote.filter = filter.program.empty() ? nullptr : &filter;
+        keeper{std::move(plan), to_keeper, to_reaper, *room_}.serve();
+        ::_exit(0);
+    }
+
+    nursery_plan const* plan_;
+    unique_fd lower_;
+    std::vector<unique_fd> sources_;
+    unique_fd socket_;
+    order_room* room_;
+    pid_t owner_;
+    std::optional<stage> stage_;
+};
+
+/// A privileged caller takes what it may see and the payload's user may not.
+inline result<void> take_sources(nursery_plan const& plan, unique_fd& lower, std::vector<unique_fd>& sources) {
+    auto const& shown = plan.shown;
+    if (!shown.work.empty()) {
+        SB_TRY(lower, copy_mount(AT_FDCWD, plan.lower.empty() ? shown.work : plan.lower, false));
+        if (plan.owners) SB_CHECK(map_owners(lower.get(), plan.owners.get()));
+        SB_CHECK(change_mount(lower.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+    }
+    for (auto const& each : shown.bindings) {
+        SB_TRY(auto copy, copy_mount(AT_FDCWD, each.source));
+        sources.push_back(std::move(copy));
+    }
+    return {};
+}
+
+} // namespace detail
+
+/// The owner's end.
+class nursery {
+public:
+    /// `plan` and `room` outlive the nursery; `group` may be null. All reapers of a nursery take their orders from one room.
+    static result<nursery> make(nursery_plan const& plan, order_room& room, cgroup* group) {
+        int ends[2];
+        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
+        nursery made;
+        made.socket_ = unique_fd{ends[0]};
+        unique_fd theirs{ends[1]};
+        bool const root = ::geteuid() == 0;
+        unique_fd lower;
+        std::vector<unique_fd> sources;
+        if (root) SB_CHECK(detail::take_sources(plan, lower, sources));
+        auto const owner = ::getpid();
+        made.pid_ = static_cast<pid_t>(::syscall(SYS_clone, CLONE_NEWUSER | CLONE_NEWNS | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+        if (made.pid_ < 0) return last_error("make a user namespace");
+        if (made.pid_ == 0) {
+            made.pid_ = -1;
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+            ::prctl(PR_SET_NAME, "sb-exec nursery");
+            if (root) ::syscall(SYS_setgroups, 0, nullptr);
+            made.socket_.reset();
+            if (::getppid() == owner) detail::nursery_process{plan, std::move(lower), std::move(sources), std::move(theirs), room, owner}.serve();
+            ::_exit(0);
+        }
+        theirs.reset();
+        SB_CHECK(detail::map_ids(made.pid_, sandbox_id, sandbox_id, plan.user));
+        if (group) SB_CHECK(group->enter(made.pid_));
+        SB_CHECK(made.tell());
+        if (group) SB_CHECK(group->settle(made.pid_));
+        SB_CHECK(made.tell());
+        return made;
+    }
+    nursery(nursery&& from) noexcept : socket_{std::move(from.socket_)}, pid_{std::exchange(from.pid_, -1)} {}
+    nursery& operator=(nursery&& from) noexcept {
+        if (this == &from) return *this;
+        end();
+        socket_ = std::move(from.socket_), pid_ = std::exchange(from.pid_, -1);
+        return *this;
+    }
+    ~nursery() { end(); }
+
+    pid_t pid() const noexcept { return pid_; }
+
+    /// Asks for a sandbox; the two ends become its keeper's and its reaper's. `hear` tells of it.
+    result<void> ask(birth_wish const& wish, syscall_filter const& filter, unique_fd to_keeper, unique_fd to_reaper) {
+        int const passed[2] = {to_keeper.get(), to_reaper.get()};
+        iovec io[2] = {{const_cast<birth_wish*>(&wish), sizeof wish}, {const_cast<sock_filter*>(filter.program.data()), filter.program.size() * sizeof(sock_filter)}};
+        alignas(cmsghdr) char control[CMSG_SPACE(sizeof passed)]{};
+        msghdr all{};
+        all.msg_iov = io, all.msg_iovlen = 2;
+        all.msg_control = control, all.msg_controllen = sizeof control;
+        auto* const header = CMSG_FIRSTHDR(&all);
+        header->cmsg_level = SOL_SOCKET, header->cmsg_type = SCM_RIGHTS, header->cmsg_len = CMSG_LEN(sizeof passed);
+        std::memcpy(CMSG_DATA(header), passed, sizeof passed);
+        if (::sendmsg(socket_.get(), &all, MSG_NOSIGNAL) < 0) return last_error("ask the nursery of a sandbox");
+        return {};
+    }
+    /// The keeper's process, in the order in which they were asked for.
+    result<pid_t> hear() {
+        detail::nursery_reply reply;
+        if (retry([&] { return ::recv(socket_.get(), &reply, sizeof reply, 0); }) != static_cast<ssize_t>(sizeof reply))
+            return system_error("the nursery of a sandbox died");
+        reply.wrong[sizeof reply.wrong - 1] = '\0';
+        if (reply.wrong[0] != '\0') return system_error(std::string{reply.wrong});
+        return reply.keeper;
+    }
+
+    /// Sandboxes that were born live on.
+    void end() noexcept {
+        if (pid_ <= 0) return;
+        ::kill(pid_, SIGKILL);
+        while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
+        pid_ = -1;
+    }
+
+private:
+    nursery() = default;
+    /// "Go on", and waits for the answer.
+    result<void> tell() {
+        if (::send(socket_.get(), "", 1, MSG_NOSIGNAL) != 1) return last_error("tell the nursery of a sandbox");
+        SB_TRY([[maybe_unused]] auto const none, hear());
+        return {};
+    }
+
+    unique_fd socket_;
+    pid_t pid_ = -1;
+};
+
+} // namespace sb::isolate

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// A stage: the root of the sandboxes of one view, put up once in a mount namespace from which theirs are copied.
+#pragma once
+#include <sb/isolate/mount.hpp>
+#include <sb/isolate/payload_user.hpp>
+#include <sb/isolate/view.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sb::isolate {
+
+class stage {
+public:
+    /// In a mount namespace of our own, where nothing is shared with the host's. `lower` is the workspace as a detached
+    /// mount, `sources` are the bindings, both prepared by a privileged caller; what is missing is taken by its path.
+    static result<stage> build(view const& shown, unique_fd lower, std::vector<unique_fd> sources) {
+        stage made{shown};
+        made.lower_ = std::move(lower), made.sources_ = std::move(sources);
+        SB_TRY(auto parts, made.collect());
+        SB_CHECK(made.make_base());
+        SB_CHECK(made.build_root(parts));
+        made.lower_.reset();
+        made.sources_.clear();
+        return made;
+    }
+
+    /// What is put on again whenever the workspace or /tmp is made anew, for it lies on top of them.
+    struct kept_part {
+        std::string target, place;
+        bool folder;
+    };
+
+    view const& shown() const noexcept { return *shown_; }
+    std::string root() const { return base_ + "/root"; }
+    std::string lower() const { return base_ + "/lower"; } ///< the untouched workspace
+    std::string scratch() const { return base_ + "/scratch"; } ///< an empty folder
+    std::vector<kept_part> const& aside() const noexcept { return aside_; }
+    bool work_is_in_tmp() const noexcept { return work_is_in_tmp_ || has_var_tmp_; }
+    bool has_var_tmp() const noexcept { return has_var_tmp_; } ///< the workspace is in /var/tmp; else that is a link to /tmp
+
+    static result<void> write_file(std::string const& path, std::string_view text) {
+        SB_TRY(auto const file, open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0644));
+        if (!text.empty() && ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) return last_error("write", path);
+        return {};
+    }
+
+private:
+    explicit stage(view const& shown) : shown_{&shown} {}
+
+    struct part {
+        unique_fd mount;
+        std::string target;
+        std::string link; ///< a symbolic link instead of a mount
+        bool folder = true;
+    };
+
+    /// Takes copies of all that is to be shown, while the host's tree is still ours.
+    result<std::vector<part>> collect() {
+        std::vector<part> all;
+        auto const& shown = *shown_;
+        auto const base = shown.system == "/" ? std::string{} : shown.system;
+        auto const take = [&](std::string const& name) -> result<void> {
+            auto const path = cat(base, "/", name);
+            struct stat facts {};
+            if (::lstat(path.c_str(), &facts) != 0) return {};
+            if (S_ISLNK(facts.st_mode)) {
+                char to[PATH_MAX];
+                auto const n = ::readlink(path.c_str(), to, sizeof to);
+                if (n > 0) all.push_back({unique_fd{}, "/" + name, std::string{to, static_cast<std::size_t>(n)}, false});
+                return {};
+            }
+            if (!S_ISDIR(facts.st_mode) && !S_ISREG(facts.st_mode)) return {};
+            auto copy = copy_mount(AT_FDCWD, path);
+            if (copy.has_error()) return copy.error();
+            SB_CHECK(change_mount(copy->get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+            all.push_back({std::move(*copy), "/" + name, {}, S_ISDIR(facts.st_mode)});
+            return {};
+        };
+        for (auto const folder : detail::system_folders) SB_CHECK(take(std::string{folder}));
+        for (auto const name : detail::shown_of_etc) SB_CHECK(take(cat("etc/", name)));
+        for (std::string_view const device : {"null", "zero", "full", "random", "urandom"}) {
+            SB_TRY(auto copy, copy_mount(AT_FDCWD, cat("/dev/", device), false));
+            SB_CHECK(change_mount(copy.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC)); // no times to set; devices take writes all the same
+            all.push_back({std::move(copy), cat("/dev/", device), {}, false});
+        }
+        for (std::size_t i = 0; i < shown.bindings.size(); ++i) {
+            auto const& each = shown.bindings[i];
+            unique_fd copy;
+            if (i < sources_.size() && sources_[i]) {
+                copy = std::move(sources_[i]);
+            } else {
+                SB_TRY(copy, copy_mount(AT_FDCWD, each.source));
+            }
+            struct stat facts {};
+            if (::fstat(copy.get(), &facts) != 0) return last_error("stat", each.source);
+            SB_CHECK(change_mount(copy.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (each.writable ? 0u : MOUNT_ATTR_RDONLY)));
+            all.push_back({std::move(copy), each.target, {}, S_ISDIR(facts.st_mode)});
+        }
+        if (!shown.work.empty() && !lower_) {
+            SB_TRY(lower_, copy_mount(AT_FDCWD, shown.work));
+        }
+        return all;
+    }
+
+    /// A place of our own over one of the host's folders; whatever lies below that has been collected by now. We keep the host's
+    /// tree, for each unmounting makes the kernel wait for all processors: the zygote lets go of all of it at once.
+    result<void> make_base() {
+        SB_TRY(auto const base, new_mount("tmpfs", {{"size", "1m"}, {"nr_inodes", "4096"}, {"mode", "0755"}}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+        // not on /proc: the kernel lets nobody mount one who does not see a whole one already
+        for (char const* place : {"/tmp", "/mnt", "/run", "/usr"})
+            if (base_.empty() && !attach(base.get(), place).has_error()) base_ = place;
+        if (base_.empty()) return last_error("mount on", "/tmp");
+        for (std::string_view const name : {"/root", "/lower", "/scratch"})
+            if (::mkdir(cat(base_, name).c_str(), 0755) != 0) return last_error("make folder", cat(base_, name));
+        if (lower_) SB_CHECK(attach(lower_.get(), base_ + "/lower"));
+        return {};
+    }
+
+    result<void> build_root(std::vector<part>& parts) {
+        SB_TRY(auto const root, new_mount("tmpfs", {{"size", "4m"}, {"nr_inodes", "4096"}, {"mode", "0755"}}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+        auto const top = base_ + "/root";
+        SB_CHECK(attach(root.get(), top));
+        for (std::string_view const folder : {"etc", "dev/shm", "proc", "tmp", "var", "home/sandbox"}) SB_CHECK(make_folders(top, folder));
+        auto const id = cat(sandbox_id);
+        SB_CHECK(write_file(top + "/etc/passwd", cat("root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n", sandbox_user, ":x:", id, ":", id, "::", sandbox_home,
+                                                    ":/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n")));
+        SB_CHECK(write_file(top + "/etc/group", cat("root:x:0:\n", sandbox_user, ":x:", id, ":\nnogroup:x:65534:\n")));
+        SB_CHECK(write_file(top + "/etc/hosts", cat("127.0.0.1 localhost ", sandbox_user, "\n::1 localhost\n")));
+        SB_CHECK(write_file(top + "/etc/hostname", cat(sandbox_user, "\n")));
+        SB_CHECK(write_file(top + "/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n"));
+        for (auto& each : parts) {
+            if (is_on_scratch(each.target)) {
+                SB_CHECK(set_aside(each));
+                continue;
+            }
+            auto const target = top + each.target;
+            auto const parent = std::string_view{each.target}.substr(0, each.target.rfind('/'));
+            if (parent != "" && parent != "/etc" && parent != "/dev") SB_CHECK(make_folders(top, parent));
+            if (!each.link.empty()) {
+                if (::symlink(each.link.c_str(), target.c_str()) != 0 && errno != EEXIST) return last_error("link", target);
+                continue;
+            }
+            if (each.folder && ::mkdir(target.c_str(), 0755) != 0 && errno != EEXIST) return last_error("make folder", target);
+            if (!each.folder && ::access(target.c_str(), F_OK) != 0) SB_CHECK(write_file(target, {}));
+            SB_CHECK(attach(each.mount.get(), target));
+            each.mount.reset();
+        }
+        for (auto const& [name, to] : {std::pair{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}})
+            if (::symlink(to, cat(top, "/dev/", std::string_view{name}).c_str()) != 0) return last_error("link", std::string_view{name});
+        work_is_in_tmp_ = detail::is_below(shown_->work, "/tmp"), has_var_tmp_ = detail::is_below(shown_->work, "/var/tmp");
+        if (has_var_tmp_) SB_CHECK(make_folders(top, "var/tmp"));
+        else if (::symlink("/tmp", (top + "/var/tmp").c_str()) != 0) return last_error("link", "/var/tmp");
+        if (!shown_->work.empty() && !work_is_in_tmp()) SB_CHECK(make_folders(top, shown_->work));
+        return {}; // it becomes read-only once the reaper has put its own /proc on
+    }
+
+    bool is_on_scratch(std::string_view target) const {
+        auto const& work = shown_->work;
+        if (!work.empty() && detail::is_below(target, work)) return true;
+        for (auto const folder : {std::string_view{"/tmp"}, std::string_view{"/var/tmp"}, sandbox_home, std::string_view{"/dev/shm"}})
+            if (detail::is_below(target, folder)) return true;
+        return false;
+    }
+    /// What is to be seen on top of the workspace or /tmp has to be put on again with them; until then it stays in our tree.
+    result<void> set_aside(part& each) {
+        auto const place = cat(base_, "/aside", aside_.size());
+        if (each.folder && ::mkdir(place.c_str(), 0755) != 0) return last_error("make folder", place);
+        if (!each.folder) SB_CHECK(write_file(place, {}));
+        SB_CHECK(attach(each.mount.get(), place));
+        aside_.push_back({each.target, place, each.folder});
+        return {};
+    }
+
+    view const* shown_;
+    unique_fd lower_;
+    std::vector<unique_fd> sources_;
+    std::string base_; // where our own mounts are
+    std::vector<kept_part> aside_;
+    bool work_is_in_tmp_ = false, has_var_tmp_ = false;
+};
+
+} // namespace sb::isolate
