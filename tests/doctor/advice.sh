@@ -97,6 +97,7 @@ as_user sb-doctor >"$work/found"
 as_user sb-exec -- true >"$work/cwd/out" 2>"$work/cwd/err" && wrong 'overlays in a pile: sb-exec goes on'
 [ "$(wc -l <"$work/cwd/err")" = 1 ] || wrong "overlays in a pile: sb-exec says $(cat "$work/cwd/err")"
 mend=$(jq -r 'select(.name == "overlay").mend' <"$work/found") && echo "overlays in a pile: $mend"
-as_user bash -c "$mend && test -e a-file && sb-doctor --require full --require overlay" >"$work/found" || wrong "overlays in a pile: not mended: $(tail -n 2 "$work/found")"
+as_user bash -c "$mend && test -e a-file && sb-doctor --require full" >"$work/found" && [ "$(status_of overlay <"$work/found")" != missing ] ||
+    wrong "overlays in a pile: not mended: $(grep -E '"(overlay|full)"' "$work/found")"
 sb-exec -- true | grep -q '"class":"ok"' || wrong 'overlays in a pile: root has a copy, and should go on'
 exit $bad

@@ -6,6 +6,7 @@
 #include <sb/isolate/lend_work.hpp>
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -376,6 +377,19 @@ TEST_CASE("a run that had to be ended takes its box with it, and the next sees n
     CHECK(difference(first, seen) == "");
 }
 
+TEST_CASE("a run whose time was up before it could begin is ended by its time, and did not fail to start", "[box]") {
+    NEEDS_A_BOX();
+    slot here;
+    CHECK(here.run({"nothing"}) == "done\n");
+    REQUIRE(::kill(here.place().reaper().pid, SIGSTOP) == 0); // as it would stand still on a starved machine
+    CHECK(here.run({"nothing"}, 20'000'000).empty());
+    CHECK(here.last().killed_by == killer::wall);
+    CHECK(here.last().reaper_lost);
+    CHECK_FALSE(here.last().copies.at(0).failure);
+    CHECK(here.last().copies.at(0).status == SIGKILL);
+    CHECK(here.run({"nothing"}) == "done\n");
+}
+
 TEST_CASE("mounts that appear in a box discard it", "[box]") {
     NEEDS_A_BOX();
     if (::geteuid() != 0) {
@@ -393,4 +407,20 @@ TEST_CASE("mounts that appear in a box discard it", "[box]") {
     REQUIRE(status == 0);
     CHECK(here.run({"nothing"}) == "done\n");
     CHECK(here.was_soiled == std::vector<std::string>{"mounts"});
+}
+
+TEST_CASE("sandboxes that are asked for at once have processes of their own, whichever is waited for first") {
+    NEEDS_A_BOX();
+    order_room room = std::move(*order_room::make());
+    nursery_plan plan;
+    plan.user = *choose_payload_user();
+    auto origin = nursery::make(plan, room, nullptr).value();
+    auto first = box::begin(origin, {}, {1 << 20, 1024}), second = box::begin(origin, {}, {1 << 20, 1024});
+    REQUIRE_FALSE((first.has_error() || second.has_error()));
+    REQUIRE_FALSE(second->await().has_error());
+    REQUIRE_FALSE(first->await().has_error());
+    for (auto const* each : {&*first, &*second}) {
+        auto const stat = sb::read_file(sb::cat("/proc/", each->reaper().pid, "/stat")).value();
+        CHECK(std::atoi(stat.c_str() + stat.rfind(')') + 4) == each->keeper_pid()); // its parent
+    }
 }

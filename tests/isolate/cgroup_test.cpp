@@ -2,9 +2,12 @@
 // Control groups of this host, made and removed. What the host lacks is said aloud and passed over.
 #include "support/group.hpp"
 #include <sb/core/clock.hpp>
+#include <sb/isolate/workspace.hpp>
 #include <algorithm>
+#include <linux/magic.h>
 #include <set>
 #include <sys/prctl.h>
+#include <sys/vfs.h>
 
 using namespace sb::isolate;
 using namespace sb::test;
@@ -256,6 +259,35 @@ TEST_CASE("what a run leaves in memory that others may use is told apart") {
     CHECK(*left.shmem_bytes == Approx(32.0 * mib).epsilon(0.02));
     CHECK(*left.anon_bytes < 2 * mib);
     ::close(file);
+}
+
+TEST_CASE("page cache that a run leaves is no part of the next") {
+    group_for_test t;
+    if (lacks(t.host, {controller::memory})) return;
+    auto name = temporary_folder() + "/sandbench-XXXXXX";
+    sb::unique_fd const file{::mkstemp(name.data())};
+    ::unlink(name.c_str());
+    struct statfs kind {};
+    REQUIRE(::fstatfs(file.get(), &kind) == 0);
+    if (kind.f_type == TMPFS_MAGIC) {
+        WARN("SKIPPED: files in " << temporary_folder() << " are memory");
+        return;
+    }
+    t.make();
+    auto const cached_by = [&](std::int64_t written) {
+        t.begin();
+        CHECK(wait_for(start_in(*t.group, [&] {
+            std::string const block(mib, 'x');
+            for (std::int64_t i = 0; i < written; ++i)
+                if (::write(file.get(), block.data(), block.size()) != static_cast<ssize_t>(block.size())) return 1;
+            return 0;
+        })) == 0);
+        (void)t.group->end();
+        return t.group->charged().file_bytes.value_or(-1);
+    };
+    CHECK(static_cast<double>(cached_by(16)) == Approx(16.0 * mib).epsilon(0.1));
+    CHECK(cached_by(0) < mib);
+    CHECK(static_cast<double>(cached_by(8)) == Approx(8.0 * mib).epsilon(0.1));
 }
 
 TEST_CASE("no more processes start than may, and each refusal is counted") {

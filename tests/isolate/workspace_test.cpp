@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "support/victim.hpp"
 #include <sb/isolate/workspace.hpp>
+#include <atomic>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <thread>
 
 using namespace sb::test;
 using sb::isolate::session_folder;
@@ -113,4 +116,38 @@ TEST_CASE("a folder that is kept loses its label, so that nobody sweeps it") {
     std::vector<std::string> stuck;
     CHECK(sb::isolate::sweep_dead_folders(base.path(), stuck) == 0);
     CHECK(exists(path));
+}
+
+TEST_CASE("a folder that was being made, or removed, when its owner died is swept") {
+    folder base;
+    auto const bare = base / "sb-exec-0000000000aa.new", labelled = base / "sb-exec-0000000000bb.new", emptied = base / "sb-exec-0000000000cc.new",
+               held = base / "sb-exec-0000000000dd.new", foreign = base / "sb-exec-somebody.new";
+    for (auto const& each : {bare, labelled, emptied, held, foreign}) REQUIRE(::mkdir(each.c_str(), 0700) == 0);
+    REQUIRE_FALSE(sb::open_file(labelled + "/owner", O_WRONLY | O_CREAT, 0600).has_error()); // not written yet
+    REQUIRE(::mkdir((emptied + "/slot0").c_str(), 0700) == 0); // its label went first
+    auto const owner = sb::isolate::detail::open_folder(AT_FDCWD, held.c_str());
+    REQUIRE(::flock(owner.get(), LOCK_EX) == 0);
+    std::vector<std::string> stuck;
+    CHECK(sb::isolate::sweep_dead_folders(base.path(), stuck) == 3);
+    CHECK(stuck.empty());
+    for (auto const& each : {bare, labelled, emptied}) CHECK_FALSE(exists(each));
+    CHECK(exists(held));
+    CHECK(exists(foreign));
+}
+
+TEST_CASE("folders are made while others sweep, and each keeps its own") {
+    folder base;
+    std::atomic<bool> over{false};
+    std::thread sweeper{[&] {
+        std::vector<std::string> stuck;
+        while (!over) sb::isolate::sweep_dead_folders(base.path(), stuck);
+    }};
+    int wrong = 0;
+    for (int i = 0; i < 2000; ++i) {
+        auto const made = session_folder::make(base.path());
+        wrong += made.has_error() || !exists(made->path() + "/owner");
+    }
+    over = true;
+    sweeper.join();
+    CHECK(wrong == 0);
 }

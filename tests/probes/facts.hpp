@@ -34,9 +34,9 @@ struct fact {
 inline std::vector<fact> const& facts() {
     constexpr auto killed_or_not = "ok memory signalled";
     static std::vector<fact> const all{
-        {1, "fork_bomb", "500 processes", "fork fails at the limit; the tree ends; the record names PIDS_LIMIT", "pids control group, or RLIMIT_NPROC and forks that are counted",
+        {1, "fork_bomb", "500 processes", "fork fails at the limit; the tree ends; the record names PIDS_LIMIT", "pids control group, or pid_max of a process namespace",
          {{"", R"("PIDS_LIMIT":64)", "ok pids", "PIDS_LIMIT", true}}, where::space},
-        {2, "thread_bomb", "500 threads", "the same limit", "pids control group, or RLIMIT_NPROC and forks that are counted", {{"", R"("PIDS_LIMIT":64)", "ok pids", "PIDS_LIMIT", true}}, where::space},
+        {2, "thread_bomb", "500 threads", "the same limit", "pids control group, or pid_max of a process namespace", {{"", R"("PIDS_LIMIT":64)", "ok pids", "PIDS_LIMIT", true}}, where::space},
         {3, "memory_bomb", "128 MiB touched: anonymous, memfd, /dev/shm, /tmp, a tree of small processes", "an end inside the group alone, class memory; or the write fails",
          "memory control group; size of each tmpfs",
          {{"anon", R"("MEMORY_LIMIT":"64Mi")", killed_or_not, "MEMORY_LIMIT"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include <sb/run/compose.hpp>
+#include <cerrno>
 #include <csignal>
 #include <string>
 #include <vector>
@@ -43,6 +44,29 @@ TEST_CASE("a status above 128 says which signal a shell means by it, and stays a
     auto const got = tell(one(exit_status(137)));
     CHECK(got.end.class_ == end_class::failed);
     CHECK(got.end.reason == "exit status 137 (a shell says so after signal 9, Killed)");
+}
+
+TEST_CASE("what the sandbox's rules keep from running is refused, what cannot run is setup") {
+    using sb::isolate::spawn_step;
+    sb::isolate::limits walled;
+    walled.level = 4;
+    auto const stopped = [](spawn_step at, int code) {
+        auto got = one(0);
+        got.copies.front().failure = {at, code};
+        return got;
+    };
+    auto const strict = tell(stopped(spawn_step::exec, EACCES), walled).end;
+    CHECK(strict.class_ == end_class::refused);
+    CHECK_FALSE(strict.code);
+    CHECK(strict.reason.find("SECURITY_LEVEL 4") != std::string::npos);
+    walled.level = 3;
+    CHECK(tell(stopped(spawn_step::exec, EPERM), walled).end.class_ == end_class::refused);
+    CHECK(tell(stopped(spawn_step::exec, ENOENT), walled).end.class_ == end_class::setup);
+    CHECK(tell(stopped(spawn_step::folder, EACCES), walled).end.class_ == end_class::setup);
+    CHECK(tell(stopped(spawn_step::exec, EACCES)).end.class_ == end_class::setup); // without walls nobody refuses
+    CHECK(tell(one(SIGSYS), walled).end.class_ == end_class::refused);
+    CHECK(tell(one(SIGSYS), walled).end.signal == SIGSYS);
+    CHECK(tell(one(SIGSYS)).end.class_ == end_class::signalled);
 }
 
 TEST_CASE("a limit is the class when we killed for it, and first cause wins") {

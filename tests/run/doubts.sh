@@ -22,9 +22,10 @@ run() { # OPTION…: the runs that `times` has lines for
 }
 series() { for each; do echo "$each"; done >times; }
 
-series 0.6 .05 .05 .05 .05 .05 .05 .05
+# far apart: a busy machine must not hide what is looked for
+series 4 .05 .05 .05 .05 .05 .05 .05
 run -v
-said 'normal: the first run took 6[0-9][0-9] ms, the 7 after it .* \(median\): caches were cold; --warmup 1 leaves it out' 'a slow first run'
+said 'normal: the first run took [4-9]\.[0-9]+ s, the 7 after it .* \(median\): caches were cold; --warmup 1 leaves it out' 'a slow first run'
 run
 ! grep -q 'first run' err || fail "a pipe that nobody asked hears of it: $(cat err)"
 [ "$(grep -c '"kind":"run"' records)" = 8 ] && [ "$(wc -l <records)" = 8 ] || fail 'standard output has more than records'
@@ -37,13 +38,13 @@ if command -v script >/dev/null; then
     [ "$(wc -l <records)" = 8 ] || fail 'records went elsewhere than to standard output'
 fi
 
-series .05 .05 .05 .05 .05 .05 .6 .05 .05
+series .05 .05 .05 .05 .05 .05 4 .05 .05
 run -v
-said 'normal: [1-9] of 9 runs (is an outlier|are outliers): 6[0-9][0-9] ms in (the worst, )?run 7, against a median of' 'an outlier'
+said 'normal: [1-9] of 9 runs (is an outlier|are outliers): [4-9]\.[0-9]+ s in (the worst, )?run 7, against a median of' 'an outlier'
 
-series .05 .06 .07 .08 .09 .10 .11 .12 .13 .14 .15 .16
+series .05 .13 .21 .29 .37 .45 .53 .61 .69 .77 .85 .93
 run -v
-said "normal: the time rises with the order of runs: median .* in the first third, .* in the last \(Spearman's rho (1.00|0.9[0-9]), p [^ ]+, n 12\)" 'a drift'
+said "normal: the time rises with the order of runs: median .* in the first third, .* in the last \(Spearman's rho (1.00|0.[89][0-9]), p [^ ]+, n 12\)" 'a drift'
 
 # work beside the runs, on every processor that there is
 busy=
@@ -56,7 +57,7 @@ kill $busy
 busy=
 series .001
 run
-jq -es 'all(.[]; .noise == null)' records >/dev/null || fail "a short run cannot tell of noise: $(jq -c .noise records)"
+jq -es 'all(.[]; .noise == null or .noise.window_s >= 0.1)' records >/dev/null || fail "a short run cannot tell of noise: $(jq -c .noise records)"
 # what a run itself does is not others' work
 "$bin/sb-exec" --data-dir data --isolate basic -- sh -c 'i=0; while [ $i -lt 1000000 ]; do i=$((i + 1)); done' </dev/null >records 2>err
 jq -es 'all(.[]; .noise.others_cpu_s < .noise.window_s * .host.cpus - 0.8 * (.cpu_user_s + .cpu_sys_s))' records >/dev/null || fail "its own work counts as others': $(jq -c '[.cpu_user_s,.noise]' records)"

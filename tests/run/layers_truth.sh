@@ -46,10 +46,11 @@ if [ ! -s "$stage/door/ready" ]; then
     exit 1
 fi
 
-# The payload has the tag among its words and, unlike whoever started it, a number in a namespace below ours.
-payload=
+# The payload has the tag among its words and, unlike whoever started it, a number in the innermost namespace below ours.
+payload='' deepest=2
 for each in $(grep -alF "$tag" /proc/[0-9]*/cmdline 2>/dev/null | tr -dc '0-9\n'); do
-    [ "$(awk '/^NSpid:/ { print NF }' "/proc/$each/status" 2>/dev/null)" = 3 ] && payload=$each
+    numbers=$(awk '/^NSpid:/ { print NF }' "/proc/$each/status" 2>/dev/null) || continue
+    [ "${numbers:-0}" -gt $deepest ] && payload=$each deepest=$numbers
 done
 [ -n "$payload" ] || { fail 'the payload is not to be found'; touch "$stage/door/go"; exit 1; }
 at=/proc/$payload
@@ -106,6 +107,9 @@ quota=$(figure cpu cpu.cfs_quota_us cpu.max) period=$(figure cpu cpu.cfs_period_
 case $quota in *' '*) period=${quota#* } quota=${quota% *} ;; esac
 as=$(limit_of 'Max address space') processes=$(limit_of 'Max processes') files=$(limit_of 'Max open files') size=$(limit_of 'Max file size') cpu=$(limit_of 'Max cpu time')
 processors=$(status_of Cpus_allowed_list)
+parent_of() { awk '/^PPid:/ { print $2 }' "/proc/$1/status"; }
+between=$(parent_of "$(parent_of "$payload")") # the zygote's parent
+numbers=$(nsenter --preserve-credentials --user --pid --target "$between" cat /proc/sys/kernel/pid_max 2>/dev/null || echo none)
 scratch=$(stat -fc '%b %S' "$at/root/tmp" | awk '{ print $1 * $2 }')
 uids=$(status_of Uid | tr '\t' '\n' | tr ' ' '\n' | sort -u | tr -d '\n')
 touch "$stage/door/go"
@@ -127,9 +131,10 @@ case $(by MEMORY_LIMIT) in
 *RLIMIT_AS*) same MEMORY_LIMIT "$(achieved MEMORY_LIMIT)" "$as" ;;
 *) fail "MEMORY_LIMIT: by \"$(by MEMORY_LIMIT)\"" ;;
 esac
-# who keeps the sandbox is counted where it cannot be told apart: two processes in a control group, one in a user namespace
+# who keeps the sandbox is counted where it cannot be told apart: up to three processes in a control group, one in a user namespace
 case $(by PIDS_LIMIT) in
-*'control group'*) [ "$pids" != none ] && [ $((pids - $(achieved PIDS_LIMIT))) -ge 0 ] && [ $((pids - $(achieved PIDS_LIMIT))) -le 2 ] || fail "PIDS_LIMIT: the record says $(achieved PIDS_LIMIT), the kernel $pids" ;;
+*'control group'*) [ "$pids" != none ] && [ $((pids - $(achieved PIDS_LIMIT))) -ge 0 ] && [ $((pids - $(achieved PIDS_LIMIT))) -le 3 ] || fail "PIDS_LIMIT: the record says $(achieved PIDS_LIMIT), the kernel $pids" ;;
+*pid_max*) same PIDS_LIMIT $(($(achieved PIDS_LIMIT) + 301)) "$numbers" ;; # the first 300 are given once, and one is the zygote's
 *RLIMIT_NPROC*) same PIDS_LIMIT $(($(achieved PIDS_LIMIT) + 1)) "$processes" ;;
 *) fail "PIDS_LIMIT: by \"$(by PIDS_LIMIT)\"" ;;
 esac

@@ -90,7 +90,26 @@ check 'a fully isolated run is possible' sb-doctor --require full
 check 'where a piece of the sandbox is forbidden, one line says so' "$source/tests/doctor/crippled.sh" "$build/bin"
 if [ "$user" = 0 ]; then check 'the advice of sb-doctor, followed, works' "$source/tests/doctor/advice.sh"; fi
 
-# ---- probes and victims: one `check` each, on programs under $build (see tests/CMakeLists.txt)
+overlay_truth() { # what it says of folders that were there before a run is what happens to one
+    local class=ok
+    mkdir -p marks/folder && touch marks/folder/file || return
+    contains "$(cd marks && sb-doctor | grep '"name":"overlay"')" '"status":"ok"' || class=failed
+    contains "$(cd marks && sb-exec -- rm -r folder)" "\"class\":\"$class\""
+}
+check 'what sb-doctor says of removing folders is so' overlay_truth
+
+# ---- probes, victims, and what records say; nothing may be skipped here, where every limit holds a whole tree
+
+all_held() { # COMMAND…: it succeeds, and skips nothing
+    local said
+    said=$(timeout 300 "$@" 2>&1) || { echo "$said" | grep -vE '^[0-9 ]*[a-z_]+ +(held|shown) '; return 1; }
+    contains "$said" ', 0 skipped'
+}
+check 'the probes are held' all_held "$source/tests/probes/run.sh"
+check 'the probes succeed where nothing holds them' all_held "$source/tests/probes/run.sh" --controls
+check 'the victims are held' all_held "$source/tests/victims/run.sh"
+check 'layers and limits of a record are what the kernel says' timeout 120 "$source/tests/run/layers_truth.sh" "$build/bin"
+check 'the workspace stays as it was' timeout 200 "$source/tests/run/workspace_safe.sh" "$build/bin"
 
 rm -rf "$work"
 echo "$passed passed, $failed failed as $who"

@@ -155,7 +155,7 @@ home=/root
     echo "delegate=$delegate"
     echo "terminal=$shell"
     echo 'echo $$ >/sys/fs/cgroup/job/cgroup.procs'
-    if [ $shell = yes ]; then echo "stty $(stty size | sed 's/\(.*\) \(.*\)/rows \1 columns \2/')"; fi
+    if [ $shell = yes ] && [ "$(stty size)" != '0 0' ]; then echo "stty $(stty size | sed 's/\(.*\) \(.*\)/rows \1 columns \2/')"; fi
     printf 'cd %s || exit 126\n' "$(quote "$here_now")"
     drop=()
     [ "$user" = 0 ] || drop=(/usr/bin/setpriv --reuid "$user" --regid "$user" --clear-groups --)

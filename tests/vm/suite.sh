@@ -1,11 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# suite.sh: the suite `vm` of .ci/run: the newest guest, the runner's own tests, then guest.sh in it as root and as nobody.
+# suite.sh [OPTION…]: the suite `vm` of .ci/run: the newest guest, the runner's own tests, then guest.sh in two of them at once,
+# as root and as nobody. OPTIONs are run.sh's: --build FOLDER --view FOLDER for a build elsewhere.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 skip() { echo "vm: skipped: $*"; exit 77; }
 "${here%/tests/vm}/scripts/dependencies" --check vm || skip 'install what is missing: scripts/dependencies vm'
 "$here/prepare.sh"
 "$here/runner.sh"
-"$here/run.sh" --time-limit 900 -- "$here/guest.sh"
-"$here/run.sh" --time-limit 900 --user nobody -- "$here/guest.sh"
+# what a guest does is one program after the other, so that two of them take hardly longer than one
+said=$(mktemp)
+"$here/run.sh" --time-limit 900 "$@" --user nobody -- "$here/guest.sh" >"$said" 2>&1 &
+other=$!
+trap 'kill "$other" 2>/dev/null || true; wait "$other" || true; rm -f "$said"' EXIT
+trap 'exit 130' INT TERM HUP
+failed=0
+"$here/run.sh" --time-limit 900 "$@" --user root -- "$here/guest.sh" || failed=1
+wait "$other" || failed=1
+cat "$said"
+exit $failed

@@ -11,7 +11,7 @@ picture() { # into the file $1; built-in commands first, for those that are not 
     {
         for process in /proc/[0-9]*; do
             pid=${process#/proc/} name='' stat=''
-            [ "$pid" != $$ ] || continue
+            case $pid in $$ | "$BASHPID") continue ;; esac
             { read -r name <"$process/comm" && read -r stat <"$process/stat"; } 2>/dev/null
             state=${stat##*) }
             [ -z "$stat" ] || echo "process $pid $name${state:+ ${state%%[!Z]*}}"
@@ -32,10 +32,11 @@ picture() { # into the file $1; built-in commands first, for those that are not 
         awk 'NR > 1 { print "socket unix", $7, $8 }' /proc/net/unix
         awk 'NR > 2 { print "interface", $1 }' /proc/net/dev
         stat -f -c 'space on %n: %f blocks and %d files free' "${private[@]}"
-        find "${private[@]}" /dev/mqueue -mindepth 1 ! -path "$stage/pictures*" -printf 'file %p %M %U:%G %s\n'
+        find "${private[@]}" /dev/mqueue -xdev -mindepth 1 ! -path "$stage/pictures" -printf 'file %p %M %U:%G %s\n'
         find "$work" -printf 'untouched %p %T@ %C@ %n\n'
         grep -H . /proc/sys/kernel/{hostname,domainname,core_pattern,shmmax,msgmax,sem} /proc/sys/user/max_* | sed 's/^/knob /'
-    } | sort >"$1"
+    } >"$1"
+    sort -o "$1" "$1"
 }
 
 # What differs from the picture in the file $1: "+ what is new", "- what is gone"; nothing when the host is as it was, or

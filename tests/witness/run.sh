@@ -6,7 +6,7 @@
 #   mixed     N runs of all kinds of end, at all levels, reused and fresh, with and without walls
 #   jobs      eight at the same time
 #   pair      sessions beside each other in one folder, with one data folder
-#   kills     N times SIGKILL at a moment by chance, of sb-exec or of a helper of it; what a dead sb-exec left goes with the next start
+#   kills     N times SIGKILL of sb-exec at a moment by chance, and N/4 times of a helper of it; what is left goes with the next start
 #   points    the same at every Nth system call that each of them makes, one after the other
 #   nested    within containers, and within its own sandbox
 #
@@ -105,33 +105,35 @@ for folder in /run /var/tmp /dev/shm; do mount -t tmpfs -o mode=1777 none $folde
 mount --make-rshared / # as an init system makes it: a mount of a child that is not its own alone would be seen
 stage=/mnt work=/mnt/work
 mkdir "$stage/pictures" "$stage/tmp" "$stage/data" "$stage/home" "$stage/shown" "$stage/door" "$work"
-cp "$stage/tools/victim" "$stage/tools/soiler" "$work"
+cp "$stage/tools/victim" "$stage/tools/soiler" "$stage/shown"
+echo original >"$work/file"
 cat >"$work/way" <<'WAY'
 case $1 in
 ok) echo well ;;
 failed) exit 7 ;;
 signalled) kill -SEGV $$ ;;
 slow) sleep 60 ;;
-daemon) ./victim daemon_and_leave daemon ;;
+daemon) "$SHOWN/victim" daemon_and_leave daemon ;;
 deaf) (trap '' TERM HUP INT; setsid sleep 600 >/dev/null 2>&1 &) ;;
-writes) echo x >"$HOME/file" && echo x >"$TMPDIR/file" && echo x >new && rm soiler ;;
-victim*) exec ./$1 ;;
-soil*) exec ./soiler ${1#soil } ;;
+writes) echo x >"$HOME/file" && echo x >"$TMPDIR/file" && echo x >new && rm file ;;
+victim*) exec "$SHOWN"/$1 ;;
+soil*) exec "$SHOWN/soiler" ${1#soil } ;;
 esac
 WAY
 [ ${#as[@]} = 0 ] || [ "$(id -u)" != 0 ] || chown -R 65534:65534 "$stage/tmp" "$stage/data" "$stage/home" "$stage/door" "$work"
-chmod 1777 "$stage/pictures"
+mount -t tmpfs -o mode=1777 none "$stage/pictures" || exit 2
 export TMPDIR=$stage/tmp HOME=$stage/home XDG_STATE_HOME=$stage/data LC_ALL=C.UTF-8
 cd "$work" || exit 2
 . "$stage/tools/picture.sh"
 
 broken=0
+note() { [ -z "$1" ] || wrong+=$1$'\n'; }
 verdict() { # NAME WHAT: what is empty is well
     if [ -z "$2" ]; then printf '%-9s held    %s\n' "$1" "$3"; return; fi
     printf '%-9s broken  %s\n' "$1" "$3" && printf '%s\n' "$2" | head -20 | sed 's/^/          /'
     broken=$((broken + 1))
 }
-sandbox() { timeout --kill-after 5 "${patience:-120}" "${as[@]}" "$stage/tools/sb-exec" "$@"; }
+sandbox() { timeout --kill-after 5 120 "${as[@]}" "$stage/tools/sb-exec" "$@"; }
 picture_of_rest() { # what is there once sb-exec has been here: its data folder
     sandbox -- true </dev/null >/dev/null 2>"$stage/pictures/err" || { echo "run.sh: sb-exec does not run here: $(cat "$stage/pictures/err")" >&2; exit 2; }
     picture "$stage/pictures/before"
@@ -142,28 +144,33 @@ level=0
 preset() { level=$((level % 5 + 1)) && printf '{"SCENARIO_NAME":"%s","ENV_WAY":"%s","SECURITY_LEVEL":%s%s}\n' "${1// /-}" "$1" "${3:-$level}" "${2:+,$2}"; }
 harmless() {
     preset ok && preset failed && preset signalled && preset slow '"TIMEOUT":0.2' && preset deaf
-    preset 'victim flood 10000000' '"OUTPUT_LIMIT":"64Ki"' && preset 'victim big_file 1048576' '"FILE_LIMIT":"64Ki"'
+    preset 'victim flood 10000000' '"OUTPUT_LIMIT":"64Ki"'
     preset 'victim stop_itself' '"TIMEOUT":0.2' && preset ok '"CONCURRENCY_LEVEL":3'
 }
 all_ways() {
     harmless
-    preset daemon && preset writes && preset 'victim stubborn 60' '"TIMEOUT":0.2' && preset 'victim daemon_and_stay 60' '"TIMEOUT":0.2'
+    preset daemon && preset writes && preset 'victim big_file 1048576' '"FILE_LIMIT":"64Ki"' && preset 'victim stubborn 60' '"TIMEOUT":0.2' && preset 'victim daemon_and_stay 60' '"TIMEOUT":0.2'
     preset 'victim memory 128' '"MEMORY_LIMIT":"48Mi"' && preset 'victim memory_shm 128' '"MEMORY_LIMIT":"48Mi"'
     preset 'victim processes 200' '"PIDS_LIMIT":24' && preset 'victim threads 200' '"PIDS_LIMIT":24' && preset 'victim fork_bomb 200' '"PIDS_LIMIT":24,"TIMEOUT":0.5'
     preset 'victim fill 32' '"DISK_LIMIT":"8Mi"' && preset 'victim inodes 5000' '"DISK_LIMIT":"8Mi"' && preset 'victim hydra 200' '"TIMEOUT":5'
     preset ok '"CPU_LIMIT":0.5' && preset ok '"CPU_LIMIT":1,"MEMORY_LIMIT":"256Mi","PIDS_LIMIT":64'
     for way in "${soils[@]}"; do preset "soil $way" '"DISK_LIMIT":"8Mi","TIMEOUT":1'; done
 }
-mapfile -t soils < <("$stage/tools/soiler")
+"$stage/tools/soiler" >"$stage/pictures/soils" && mapfile -t soils <"$stage/pictures/soils"
+# a command that ends in the way that its preset names; what it needs lies in a folder that is bound, since from level 4 on nothing
+# in the workspace can be executed
 run_ways='exec sh ./way "$WAY"'
+export SHOWN=$stage/shown
+shown=(--env SHOWN --bind "$SHOWN")
 
 # session NAME OPTION… <PRESETS: its records go to pictures/records; what is wrong with it is printed
 session() {
     local wanted=$1 status=0
     shift
+    case " $* " in *' --isolate '*) set -- --env SHOWN "$@" ;; *) set -- "${shown[@]}" "$@" ;; esac
     sandbox "$@" -- sh -c "$run_ways" >"$stage/pictures/session" 2>"$stage/pictures/err" || status=$?
     cat "$stage/pictures/session" >>"$stage/pictures/records"
-    [ $status = 0 ] || echo "sb-exec $*: exit status $status: $(head -3 "$stage/pictures/err")"
+    [ $status = 0 ] || echo "sb-exec $*: exit status $status: $(head -3 "$stage/pictures/err"), after $(tail -1 "$stage/pictures/session" | sed 's/.*"scenario":"\([^"]*\)".*/\1/')"
     [ "$wanted" = any ] || [ "$(wc -l <"$stage/pictures/session")" = "$wanted" ] || echo "sb-exec $*: $(wc -l <"$stage/pictures/session") records, not $wanted"
 }
 tally() { sed -n 's/.*"end":{"class":"\([a-z]*\)".*/\1/p' "$stage/pictures/records" | sort | uniq -c | awk '{ printf "%s%s %s", sep, $1, $2; sep = ", " }'; }
@@ -183,18 +190,20 @@ suite_controls() {
         eval "$3" >/dev/null 2>&1
         found=$(differences "$stage/pictures/before") || wrong+="\"$3\" does not take away \"$2\": $found"$'\n'
     }
+    # add_key("user", "sb-witness", "x", 1, the user's keyring); its opposite is keyctl(KEYCTL_UNLINK, the key, that keyring)
+    add_key() { perl -e 'my ($kind, $name, $text) = ("user", "sb-witness", "x"); print syscall(248, $kind, $name, $text, 1, -4)'; }
     holder() { perl -e "use strict; use Socket; $1; \$SIG{ALRM} = 'DEFAULT'; alarm 60; sleep" & }
     # shellcheck disable=SC2016
     {
         seen 'process [0-9]+ sleep' 'sleep 60 &' 'kill $!; wait $!'
-        seen 'process [0-9]+ sleep' '(setsid sleep 61 &)' 'kill $(pgrep -f "sleep 61")'
+        seen 'process [0-9]+ sleep' '(setsid sleep 61 &)' 'kill -9 $(pgrep -f "sleep 61")'
         seen 'process [0-9]+ .* Z' 'perl -e "fork or exit; sleep 60" &' 'kill $!; wait $!'
         seen 'mount .* /mnt/home ' 'mount -t tmpfs none "$HOME"' 'umount "$HOME"'
         seen 'mount .* /tmp/inner ' 'mkdir /tmp/inner; mount --bind /usr /tmp/inner' 'umount /tmp/inner; rmdir /tmp/inner'
         for kind in mnt:mount net:net pid:pid uts:uts ipc:ipc cgroup:cgroup user:user; do
-            seen "namespace (held open )?${kind%:*}:" "unshare --${kind#*:} $([ ${kind%:*} != pid ] || echo --fork) sleep 62 &" 'kill $(pgrep -f "sleep 62"); wait'
+            seen "namespace (held open )?${kind%:*}:" "unshare --${kind#*:} $([ ${kind%:*} != pid ] || echo --fork) sleep 62 &" 'kill -9 $(pgrep -f "sleep 62"); wait' 2>/dev/null
         done
-        seen 'namespace held open net:' 'unshare --net sleep 63 & sleep 0.1; exec 9</proc/$(pgrep -f "^sleep 63")/ns/net; kill $(pgrep -f "sleep 63"); wait' 'exec 9<&-'
+        seen 'namespace held open net:' 'unshare --net sleep 63 & sleep 0.1; exec 9</proc/$(pgrep -f "^sleep 63")/ns/net; kill -9 $(pgrep -f "sleep 63"); wait' 'exec 9<&-'
         for group in "${own_groups[@]}"; do seen "control group $group/sandbench-000000000000.slot0" "mkdir $group/sandbench-000000000000.slot0" "rmdir $group/sandbench-000000000000.slot0"; done
         [ "$(id -u)" != 0 ] || for group in "${shared_groups[@]}"; do seen "control group $group/sandbench-000000000000.slot0" "mkdir $group/sandbench-000000000000.slot0" "rmdir $group/sandbench-000000000000.slot0"; done
         seen 'System V shm' 'ipcmk -M 4096' 'ipcrm --all=shm'
@@ -202,9 +211,8 @@ suite_controls() {
         seen 'System V msg' 'ipcmk -Q' 'ipcrm --all=msg'
         seen 'file /dev/mqueue/left' ': >/dev/mqueue/left' 'rm /dev/mqueue/left'
         seen 'file /dev/shm/left' ': >/dev/shm/left' 'rm /dev/shm/left'
-        # add_key("user", "sb-witness", …) to the user's keyring; keyctl(KEYCTL_UNLINK) with its number
         [ "$(uname -m)" != x86_64 ] ||
-            seen 'key of .* sb-witness' 'key=$(perl -e "print syscall(248, \"user\", \"sb-witness\", \"x\", 1, -4)")' 'perl -e "syscall(250, 9, $key, -4)"; sleep 0.5'
+            seen 'key of .* sb-witness' 'key=$(add_key)' 'perl -e "syscall(250, 9, $key, -4)"'
         seen 'socket /proc/net/tcp .* 0A' 'holder "socket(S, PF_INET, SOCK_STREAM, 0); bind(S, sockaddr_in(0, INADDR_ANY)); listen(S, 1)"' 'kill $!; wait $!'
         seen 'socket /proc/net/udp' 'holder "socket(S, PF_INET, SOCK_DGRAM, 0); bind(S, sockaddr_in(0, INADDR_ANY))"' 'kill $!; wait $!'
         seen 'socket unix [0-9]+ @left' 'holder "socket(S, PF_UNIX, SOCK_STREAM, 0); bind(S, pack(q(Sa*), 1, qq(\\0left)))"' 'kill $!; wait $!'
@@ -223,25 +231,25 @@ suite_mixed() {
     picture_of_rest
     while :; do
         all_ways >"$stage/pictures/presets" && n=$(wc -l <"$stage/pictures/presets")
-        wrong+=$(session "$n" <"$stage/pictures/presets")
+        note "$(session "$n" <"$stage/pictures/presets")"
         harmless >"$stage/pictures/presets" && n=$(wc -l <"$stage/pictures/presets")
-        wrong+=$(session "$n" --fresh <"$stage/pictures/presets")
-        wrong+=$(session $((n * 2)) --isolate basic --repeat 2 <"$stage/pictures/presets")
-        wrong+=$(session "$n" --isolate none --timeout 0.5 <"$stage/pictures/presets")
-        wrong+=$(session $((n * 2)) --repeat 2 --warmup 1 --check 'cat >/dev/null; echo x >checked' --bind "$stage/shown" --bind "$stage/door:/door:rw" <"$stage/pictures/presets")
-        grep -v deaf "$stage/pictures/presets" | wrong+=$(session any --wait-tree)
-        wrong+=$(session "$n" --keep <"$stage/pictures/presets")
+        note "$(session "$n" --fresh <"$stage/pictures/presets")"
+        note "$(session $((n * 2)) --isolate basic --repeat 2 <"$stage/pictures/presets")"
+        note "$(session "$n" --isolate none --timeout 0.5 <"$stage/pictures/presets")"
+        note "$(session $((n * 2)) --repeat 2 --warmup 1 --check 'cat >/dev/null; echo x >checked' --bind "$stage/door:/door:rw" <"$stage/pictures/presets")"
+        grep -v deaf "$stage/pictures/presets" | note "$(session any --wait-tree)"
+        note "$(session "$n" --keep <"$stage/pictures/presets")"
         left=$(sed -n 's|.*kept: \(.*\)/RUN_ID.*|\1|p' "$stage/pictures/err")
         [ "$(find "$left" -name stdout | wc -l)" = "$n" ] || wrong+="--keep kept nothing, or not all: $left"$'\n'
         rm -rf "$left"
         # interrupted in the middle: what was made is recorded, and the rest is not there
-        sandbox --timeout 1 -- sh -c "$run_ways" <"$stage/pictures/presets" >>"$stage/pictures/records" 2>/dev/null &
+        sandbox "${shown[@]}" --timeout 1 -- sh -c "$run_ways" <"$stage/pictures/presets" >>"$stage/pictures/records" 2>/dev/null &
         sleep 0.3 && kill -TERM $! && wait $!
         [ $? = 143 ] || wrong+='SIGTERM does not end it with 143'$'\n'
         for level in 1 2 3 4 5; do
             for way in "${soils[@]}"; do preset "soil $way" '"DISK_LIMIT":"8Mi","TIMEOUT":1' $level; done >"$stage/pictures/presets"
             [ "$(($(wc -l <"$stage/pictures/records") + ${#soils[@]}))" -le "$runs" ] || break
-            wrong+=$(session ${#soils[@]} $([ $level != 3 ] || echo --fresh) <"$stage/pictures/presets")
+            note "$(session ${#soils[@]} $([ $level != 3 ] || echo --fresh) <"$stage/pictures/presets")"
         done
         made=$(wc -l <"$stage/pictures/records")
         [ "$made" -lt "$runs" ] || break
@@ -249,7 +257,7 @@ suite_mixed() {
     for class in ok failed signalled timeout pids disk output $([ "$(id -u)${as[*]-}" != 0 ] || echo memory); do
         grep -q "\"end\":{\"class\":\"$class\"" "$stage/pictures/records" || wrong+="no run ended as $class"$'\n'
     done
-    left=$(differences "$stage/pictures/before") || wrong+=$left
+    left=$(differences "$stage/pictures/before") || wrong+="the host: $left"
     verdict mixed "$wrong" "$made runs: $(tally)"
 }
 
@@ -258,11 +266,11 @@ suite_jobs() {
     : >"$stage/pictures/records"
     picture_of_rest
     all_ways >"$stage/pictures/presets" && n=$(wc -l <"$stage/pictures/presets")
-    wrong+=$(session "$n" --jobs 8 <"$stage/pictures/presets")
-    wrong+=$(session "$n" --jobs 8 --fresh <"$stage/pictures/presets")
+    note "$(session "$n" --jobs 8 <"$stage/pictures/presets")"
+    note "$(session "$n" --jobs 8 --fresh <"$stage/pictures/presets")"
     harmless >"$stage/pictures/presets"
-    wrong+=$(session $(($(wc -l <"$stage/pictures/presets") * 4)) --jobs 8 --repeat 4 --isolate basic <"$stage/pictures/presets")
-    left=$(differences "$stage/pictures/before") || wrong+=$left
+    note "$(session $(($(wc -l <"$stage/pictures/presets") * 4)) --jobs 8 --repeat 4 --isolate basic <"$stage/pictures/presets")"
+    left=$(differences "$stage/pictures/before") || wrong+="the host: $left"
     verdict jobs "$wrong" "$(wc -l <"$stage/pictures/records") runs, eight at a time: $(tally)"
 }
 
@@ -271,7 +279,7 @@ suite_pair() {
     picture_of_rest
     harmless >"$stage/pictures/presets" && n=$(wc -l <"$stage/pictures/presets")
     for i in 1 2 3; do
-        sandbox --repeat 3 -- sh -c "$run_ways" <"$stage/pictures/presets" >"$stage/pictures/pair$i" 2>"$stage/pictures/pair$i.err" &
+        sandbox "${shown[@]}" --repeat 3 -- sh -c "$run_ways" <"$stage/pictures/presets" >"$stage/pictures/pair$i" 2>"$stage/pictures/pair$i.err" &
         begun+=($!)
     done
     for i in 1 2 3; do
@@ -285,10 +293,10 @@ suite_pair() {
     wait
     for i in 1 2 3 4; do
         sessions=$((sessions + runs / 20 + 2))
-        left=$(grep -v '^sb-exec: plain backend' "$stage/pictures/pair$i") && wrong+=$left
+        left=$(grep -v '^sb-exec: warning: plain backend' "$stage/pictures/pair$i") && wrong+=$left
     done
     rm "$stage"/pictures/pair*
-    left=$(differences "$stage/pictures/before") || wrong+=$left
+    left=$(differences "$stage/pictures/before") || wrong+="the host: $left"
     verdict pair "$wrong" "three sessions of $((n * 3)) runs at once, then $sessions short ones, four at a time"
 }
 
@@ -315,44 +323,49 @@ next_start() {
     local said
     sandbox -- true </dev/null >"$stage/pictures/session" 2>"$stage/pictures/err" || { echo "$1: the next start fails: $(cat "$stage/pictures/err")"; return; }
     said=$(cat "$stage/pictures/err") && [ -z "$said" ] || echo "$1: the next start says: $said"
-    said=$(differences "$stage/pictures/before") || echo "$1: $said"
+    differences "$stage/pictures/before" >"$stage/pictures/said" || sed "s|^|$1: |" "$stage/pictures/said"
 }
-# gone NAME: every process of it has ended
+# gone NAME: every process of it has ended, and that of whatever it ran
 gone() {
-    local wait
+    local wait process name left
     for wait in $(seq 200); do
-        picture_of_processes=$(for process in /proc/[0-9]*; do { read -r name <"$process/comm"; } 2>/dev/null && [[ $name = sb-exec* || $name = sleep || $name = victim ]] && [ "$(ps -o ppid= -p "${process#/proc/}")" != 1$$ ] && echo "$name"; done)
-        [ -n "$picture_of_processes" ] || return 0
+        left=
+        for process in /proc/[0-9]*; do
+            { read -r name <"$process/comm"; } 2>/dev/null && grep -qx "process ${process#/proc/} .*" "$stage/pictures/before" || case $name in sb-exec* | victim | sh | sleep) left+=" $name" ;; esac
+        done
+        [ -n "$left" ] || return 0
         sleep 0.05
     done
-    echo "$1: after 10 s there are still: $(tr '\n' ' ' <<<"$picture_of_processes")"
+    echo "$1: after 10 s there are still:$left"
 }
 
 suite_kills() {
     local wrong='' names=() n i target pid moment status record_count by='' left
     picture_of_rest
-    mapfile -t names < <(helpers)
-    for ((i = 0; i < kills * 2; ++i)); do
-        # the first half are of sb-exec itself
+    helpers >"$stage/pictures/names" && mapfile -t names <"$stage/pictures/names"
+    for ((i = 0; i < kills + kills / 4; ++i)); do
         if [ $i -lt "$kills" ]; then target=sb-exec; else target=${names[1 + RANDOM % (${#names[@]} - 1)]}; fi
-        local options=(--jobs $((1 + RANDOM % 2)) --repeat 3)
-        case $((RANDOM % 6)) in 0) options+=(--fresh) ;; 1) options+=(--keep) ;; 2) [ $target != sb-exec ] || options+=(--isolate basic) ;; 3) options+=(--check 'cat >/dev/null') ;; esac
-        { preset ok && preset deaf && preset writes && preset 'victim daemon_and_stay 60' '"TIMEOUT":0.1' && preset slow '"TIMEOUT":0.1' && preset 'victim memory 64' '"MEMORY_LIMIT":"48Mi"'; } >"$stage/pictures/presets"
+        local options=(--jobs $((1 + RANDOM % 2)) --repeat 3 --env SHOWN)
+        case $((RANDOM % 6)) in 0) options+=(--fresh) ;; 1) options+=(--keep) ;; 2) [ "$target" != sb-exec ] || options+=(--isolate basic) ;; 3) options+=(--check 'cat >/dev/null') ;; esac
+        case " ${options[*]} " in *' --isolate '*) ;; *) options+=(--bind "$SHOWN") ;; esac
+        { preset ok && preset deaf && case " ${options[*]} " in *' --isolate '*) preset failed ;; *) preset writes ;; esac && preset 'victim daemon_and_stay 60' '"TIMEOUT":0.1' && preset slow '"TIMEOUT":0.1' && preset 'victim memory 64' '"MEMORY_LIMIT":"48Mi"'; } >"$stage/pictures/presets"
         # half of them in the first moments, where everything is made
-        moment=$((RANDOM % (i % 2 ? 60 : 1200)))
+        moment=$((RANDOM % (i % 2 ? 60 : 800)))
         "${as[@]}" "$stage/tools/sb-exec" "${options[@]}" -- sh -c "$run_ways" <"$stage/pictures/presets" >"$stage/pictures/session" 2>"$stage/pictures/err" &
         pid=$!
         sleep "0.$(printf %04d $((moment * 10 % 10000)))"
         n="kill $i of $target (${options[*]}) after $moment ms"
         if [ "$target" = sb-exec ]; then kill -9 $pid 2>/dev/null
         else
-            mapfile -t targets < <(processes_of "$target")
+            processes_of "$target" >"$stage/pictures/targets"; mapfile -t targets <"$stage/pictures/targets"
             [ ${#targets[@]} = 0 ] || kill -9 "${targets[RANDOM % ${#targets[@]}]}" 2>/dev/null
         fi
         status=0
-        timeout 30 tail --pid=$pid -f /dev/null || wrong+="$n: it hangs"$'\n'
-        kill -9 $pid 2>/dev/null
-        wait $pid || status=$?
+        {
+            timeout 30 tail --pid=$pid -f /dev/null || wrong+="$n: it hangs"$'\n'
+            kill -9 $pid
+            wait $pid || status=$?
+        } 2>/dev/null # where the shell tells of every job that was killed
         left=$(gone "$n") || true
         [ -z "$left" ] || wrong+=$left$'\n'
         if [ "$target" != sb-exec ]; then
@@ -373,13 +386,13 @@ suite_kills() {
 suite_points() {
     local wrong='' names=() name n status by='' points left first
     picture_of_rest
-    mapfile -t names < <(helpers)
+    helpers >"$stage/pictures/names" && mapfile -t names <"$stage/pictures/names"
     for name in "${names[@]}"; do
         points=0
         first=$((every > 1 ? 1 + RANDOM % every : 1))
         for ((n = first;; n += every)); do
             status=0
-            { preset deaf '' 3 && preset writes '' 3; } | timeout --kill-after 5 40 "${as[@]}" "$stage/tools/kill_at" "$name" $n "$stage/tools/sb-exec" -- sh -c "$run_ways" >"$stage/pictures/session" 2>"$stage/pictures/err" || status=$?
+            { preset deaf '' 3 && preset writes '' 3; } | timeout --kill-after 5 40 "${as[@]}" "$stage/tools/kill_at" "$name" $n "$stage/tools/sb-exec" "${shown[@]}" -- sh -c "$run_ways" >"$stage/pictures/session" 2>"$stage/pictures/err" || status=$?
             case $status in
             0) ;;
             1) break ;;
@@ -392,6 +405,100 @@ suite_points() {
         by+="${by:+, }$points of $name"
     done
     verdict points "$wrong" "$by"
+}
+
+# container PREPARE COMMAND…: with a root of its own by pivot_root, in namespaces of its own, where PREPARE is done first. Root has
+# all its users there, others are who they are.
+container() {
+    local prepare=$1 inside outside pid
+    shift
+    # shellcheck disable=SC2016
+    inside='
+        set -e
+        mount -t tmpfs none /tmp && cd /tmp && mkdir usr proc dev etc tmp old work data run sys
+        for folder in usr etc; do mount --rbind /$folder $folder; done
+        for link in bin sbin lib lib32 lib64 libx32; do [ ! -L /$link ] || ln -s "$(readlink /$link)" $link; [ -L /$link ] || [ ! -d /$link ] || { mkdir $link && mount --rbind /$link $link; }; done
+        for device in null zero full random urandom; do : >dev/$device && mount --bind /dev/$device dev/$device; done
+        mkdir dev/shm tools && mount -t tmpfs none dev/shm && mount --bind '"$stage/tools"' tools
+        mount -t proc proc proc
+        pivot_root . old && umount -l old && cd /work
+        eval "$1" && shift
+        exec env HOME=/data TMPDIR=/tmp PATH=/usr/bin:/bin $([ "$(id -u)" = 0 ] || echo setpriv --ambient-caps=-all --inh-caps=-all) "$@"'
+    local spaces=(--mount --pid --fork --kill-child --ipc --uts --net --cgroup)
+    if [ ${#as[@]} != 0 ]; then
+        timeout --kill-after 5 120 "${as[@]}" unshare --user --map-current-user --keep-caps "${spaces[@]}" sh -c "$inside" sh "$prepare" "$@"
+        return
+    fi
+    # its users come from outside, and its rights with the next exec
+    # shellcheck disable=SC2016
+    timeout --kill-after 5 120 unshare --user "${spaces[@]}" sh -c 'until grep -q . /proc/self/uid_map && grep -q . /proc/self/gid_map; do sleep 0.01; done; exec sh -c "$0" sh "$@"' "$inside" "$prepare" "$@" &
+    outside=$!
+    until pid=$(pgrep -P $outside unshare) && [ "$(readlink "/proc/$pid/ns/user")" != "$(readlink /proc/self/ns/user)" ]; do kill -0 $outside || break; sleep 0.01; done
+    for ids in uid gid; do echo '0 0 2000000000' >"/proc/$pid/${ids}_map"; done
+    wait $outside
+}
+# works NAME COMMAND…: makes its runs. tells NAME COMMAND…: refuses with status 4 and one line
+works() {
+    local name=$1 status=0
+    shift
+    "$@" </dev/null >"$stage/pictures/session" 2>"$stage/pictures/err" || status=$?
+    { [ $status = 0 ] && grep -q '"class":"ok"' "$stage/pictures/session"; } || echo "$name: exit status $status: $(head -3 "$stage/pictures/err")$(sed -n 's/.*"end":\({[^}]*}\).*/\1/p' "$stage/pictures/session" | sort | uniq -c | head -3)"
+}
+tells() {
+    local name=$1 status=0
+    shift
+    "$@" </dev/null >"$stage/pictures/session" 2>"$stage/pictures/err" || status=$?
+    { [ $status = 4 ] && [ "$(wc -l <"$stage/pictures/err")" = 1 ] && [ ! -s "$stage/pictures/session" ]; } || echo "$name: exit status $status, not 4 with one line: $(head -3 "$stage/pictures/err")"
+}
+# the same, the outer one being sb-exec: what the inner one did stands in the record
+within() { # NAME STATUS PATTERN OPTION…
+    local name=$1 status=$2 pattern=$3 got
+    shift 3
+    printf '#!/bin/sh\n"$SHOWN/sb-exec" %s -- true </dev/null 2>&1\necho "status $?"\n' "$*" >"$SHOWN/inner"
+    got=$(sandbox "${shown[@]}" -- sh "$SHOWN/inner" </dev/null 2>&1 | sed -n 's/.*"stdout":{[^}]*"head":"\(.*\)","truncated.*"stderr".*/\1/p')
+    rm "$SHOWN/inner"
+    [[ $got = *"status $status\\n" ]] && grep -qE "$pattern" <<<"$got" || echo "$name: $got"
+}
+
+suite_nested() {
+    local wrong='' done=() left
+    cp "$stage/tools/sb-exec" "$stage/shown"
+    picture_of_rest
+    if "${as[@]}" unshare --user --map-root-user --mount true 2>/dev/null; then
+        # every namespace that a run made is gone again: two hundred fit in where forty are allowed
+        note "$(works 'a container, 200 new sandboxes' container 'for kind in user mnt pid net ipc uts cgroup; do echo 40 >/proc/sys/user/max_${kind}_namespaces; done' /tools/sb-exec --fresh --repeat 200 -- true)"
+        [ "$(wc -l <"$stage/pictures/session")" = 200 ] || wrong+="a container: $(wc -l <"$stage/pictures/session") records, not 200"$'\n'
+        note "$(works 'a container, reused' container : /tools/sb-exec --jobs 4 --repeat 20 -- true)"
+        note "$(tells 'a container without user namespaces' container 'echo 0 >/proc/sys/user/max_user_namespaces' /tools/sb-exec -- true)"
+        note "$(tells 'a container that hides parts of /proc' container 'mount -t tmpfs none /proc/sys' /tools/sb-exec -- true)"
+        note "$(works 'a container that hides parts of /proc, basic' container 'mount -t tmpfs none /proc/sys' /tools/sb-exec --isolate basic -- true)"
+        done+=('unshare and pivot_root')
+    fi
+    if command -v bwrap >/dev/null; then
+        local user=(--uid 1000 --gid 1000) shell=(timeout 120 "${as[@]}" bwrap --unshare-user --unshare-ipc --unshare-uts --die-with-parent --bind / / --tmpfs /tmp --dev /dev
+            --ro-bind "$stage/tools" /tmp/tools --dir /tmp/work --chdir /tmp/work --setenv HOME /tmp --setenv TMPDIR /tmp)
+        local closed=("${shell[@]}" --unshare-pid --unshare-net --unshare-cgroup --proc /proc)
+        if "${shell[@]}" true 2>/dev/null; then
+            note "$(works bwrap "${shell[@]}" "${user[@]}" /tmp/tools/sb-exec --repeat 20 -- true)"
+            # what covers them is needed, and there, for root alone
+            note "$($([ ${#as[@]} = 0 ] && echo tells || echo works) 'bwrap with a /proc of its own' "${closed[@]}" "${user[@]}" /tmp/tools/sb-exec -- true)"
+            note "$(tells 'bwrap that forbids user namespaces' "${shell[@]}" "${user[@]}" --disable-userns /tmp/tools/sb-exec -- true)"
+            note "$(tells 'bwrap without a user but root' "${shell[@]}" --uid 0 --gid 0 /tmp/tools/sb-exec -- true)"
+            done+=(bwrap)
+        fi
+    fi
+    if command -v docker >/dev/null && timeout 10 docker info >/dev/null 2>&1; then
+        docker image inspect debian:stable-slim >/dev/null 2>&1 && note "$(tells docker docker run --rm -v "$stage/tools:/tools:ro" debian:stable-slim /tools/sb-exec -- true) && done+=(docker)"
+    else
+        echo 'nested    skipped the part with docker: no daemon answers' # its kind of container, with parts of /proc hidden, is above
+    fi
+    note "$(within 'sb-exec in sb-exec' 4 '^sb-exec: full isolation cannot be had here: [^\\]*\\nstatus')"
+    note "$(within 'sb-exec in sb-exec, basic' 0 'class' --isolate basic)"
+    note "$(within 'sb-exec in sb-exec, degraded' 0 'class' --allow-degraded)"
+    done+=('sb-exec itself')
+    left=$(differences "$stage/pictures/before") || wrong+="the host: $left"
+    rm "$stage/shown/sb-exec"
+    verdict nested "$wrong" "in $(printf '%s, ' "${done[@]}" | sed 's/, $//')"
 }
 
 for suite in "${suites[@]}"; do

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an allowed system call may not be asked: the first part of the filter, instruction by instruction.
+// What an allowed system call may not be asked, instruction by instruction.
 //
 // Each rule names a call, looks at one 32-bit half of one argument, and either answers with an errno or lets the call go
 // on to the next rule. What the kernel takes as 32 bits is compared as 32 bits: a comparison of 64 would be evaded by
@@ -13,6 +13,7 @@
 #include <linux/in6.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <map>
 #include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -37,7 +38,7 @@ struct argument {
     }
 };
 
-/// Rules on their way to instructions; all of them pass on what is not for them.
+/// Rules on their way to instructions, those of each call by themselves.
 class argument_rules {
 public:
     /// Applies a rule only where an argument has this value.
@@ -48,14 +49,14 @@ public:
 
     /// Answers `code` unless the argument is one of the values.
     void one_of(long call, argument which, std::vector<std::uint32_t> const& values, int code, std::vector<only> const& when = {}) {
-        begin(call, when, values.size() + 3);
+        begin(call, when, cost_of(which) + values.size() + 1);
         load(which);
         for (std::size_t i = 0; i < values.size(); ++i) emit(BPF_JMP | BPF_JEQ | BPF_K, values[i], values.size() - i, 0);
         emit(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(code));
     }
     /// Answers `code` where the argument is one of the values.
     void none_of(long call, argument which, std::vector<std::uint32_t> const& values, int code, std::vector<only> const& when = {}) {
-        begin(call, when, values.size() + 4);
+        begin(call, when, cost_of(which) + values.size() + 2);
         load(which);
         for (std::size_t i = 0; i < values.size(); ++i) emit(BPF_JMP | BPF_JEQ | BPF_K, values[i], values.size() - i, 0);
         emit(BPF_JMP | BPF_JA, 1);
@@ -63,7 +64,7 @@ public:
     }
     /// Answers `code` where any of the bits is set.
     void no_bit_of(long call, unsigned index, std::uint32_t bits, int code) {
-        begin(call, {}, 4);
+        begin(call, {}, cost_of({index}) + 2);
         load({index});
         emit(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
         emit(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(code));
@@ -74,36 +75,29 @@ public:
         emit(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(code));
     }
 
-    /// The rules for the calls of `arch` (AUDIT_ARCH_…), to be followed by the rest of the program.
-    std::vector<sock_filter> program(std::uint32_t arch) const {
-        std::vector<sock_filter> all{
-            {BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<std::uint32_t>(offsetof(seccomp_data, arch))},
-            {BPF_JMP | BPF_JEQ | BPF_K, 1, 0, arch},
-            {BPF_JMP | BPF_JA, 0, 0, static_cast<std::uint32_t>(code_.size())}, // numbers mean other calls there: the rest ends them
-        };
-        all.insert(all.end(), code_.begin(), code_.end());
-        return all;
-    }
+    /// The calls that have rules, with what decides on them; what passes goes on behind the last instruction.
+    std::map<std::uint32_t, std::vector<sock_filter>> const& of_calls() const noexcept { return code_; }
 
 private:
-    /// A rule's first lines, which jump over its `length` others (loads count two) when it is not for this call.
+    /// A rule's first lines, which jump over its `length` others when it does not apply.
     void begin(long call, std::vector<only> const& when, std::size_t length) {
-        length += 3 * when.size();
-        emit(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offsetof(seccomp_data, nr)));
-        emit(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, length);
+        at_ = &code_[static_cast<std::uint32_t>(call)];
+        for (auto const& each : when) length += cost_of(each.where) + 1;
         for (auto const& each : when) {
             load(each.where);
-            emit(BPF_JMP | BPF_JEQ | BPF_K, each.is, 0, length -= 3);
+            emit(BPF_JMP | BPF_JEQ | BPF_K, each.is, 0, length -= cost_of(each.where) + 1);
         }
     }
+    static std::size_t cost_of(argument const& which) noexcept { return which.mask == ~std::uint32_t{0} ? 1 : 2; }
     void load(argument const& which) {
         emit(BPF_LD | BPF_W | BPF_ABS, which.offset());
-        emit(BPF_ALU | BPF_AND | BPF_K, which.mask);
+        if (which.mask != ~std::uint32_t{0}) emit(BPF_ALU | BPF_AND | BPF_K, which.mask);
     }
     void emit(int code, std::uint32_t k, std::size_t yes = 0, std::size_t no = 0) { // rules are short: a jump has 8 bits
-        code_.push_back({static_cast<std::uint16_t>(code), static_cast<std::uint8_t>(yes), static_cast<std::uint8_t>(no), k});
+        at_->push_back({static_cast<std::uint16_t>(code), static_cast<std::uint8_t>(yes), static_cast<std::uint8_t>(no), k});
     }
-    std::vector<sock_filter> code_;
+    std::map<std::uint32_t, std::vector<sock_filter>> code_;
+    std::vector<sock_filter>* at_ = nullptr; // of the rule at hand
 };
 
 /// The rules of a level. `key`: see make_filter.

@@ -18,7 +18,7 @@ namespace sb::isolate {
 struct box_plan {
     int level = default_level;
     syscall_filter filter;
-    std::uint64_t fork_key = 0; ///< see zygote_plan; the jobs then need it as their clone_key
+    std::int64_t most_tasks = -1; ///< see zygote_plan
 };
 
 class box {
@@ -34,17 +34,16 @@ public:
         if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_reaper) < 0) return last_error("socketpair");
         made.reaper_.socket = unique_fd{to_reaper[0]};
         unique_fd reaper_end{to_reaper[1]};
-        SB_CHECK(from.ask({plan.level, plan.fork_key, size}, plan.filter, std::move(keeper_end), std::move(reaper_end)));
-        made.unborn_of_ = &from, made.size_ = size, made.level_ = plan.level, made.fork_key_ = plan.fork_key;
+        SB_TRY(made.number_, from.ask({plan.level, plan.most_tasks, size}, plan.filter, std::move(keeper_end), std::move(reaper_end)));
+        made.unborn_of_ = &from, made.size_ = size, made.level_ = plan.level, made.counts_tasks_ = plan.most_tasks >= 0;
         return made;
     }
     result<void> await() {
         if (!unborn_of_) return {};
-        SB_TRY(keeper_, std::exchange(unborn_of_, nullptr)->hear());
+        SB_TRY(keeper_, std::exchange(unborn_of_, nullptr)->hear(number_));
         auto const built = hear_keeper();
         SB_CHECK(hear_zygote(built));
         SB_CHECK(built);
-        if (fork_key_ != 0) SB_CHECK(hear_forks());
         network_before_ = count_network();
         char counts[1024];
         no_sockets_ = sockets_in(read_start(sockets4_.get(), counts));
@@ -99,6 +98,12 @@ public:
         if (!now || !before) return std::nullopt;
         return std::pair{now->first - before->first, now->second - before->second};
     }
+    /// Processes and threads that came to be since the last call; nothing where no namespace counts them.
+    std::optional<std::int64_t> tasks_made() {
+        auto const before = tasks_made_;
+        if (!counts_tasks_ || before < 0 || ask({keeper_request::kind::count_tasks, {}}).has_error() || tasks_made_ < before) return std::nullopt;
+        return tasks_made_ - before;
+    }
     bool is_full() const noexcept {
         struct statfs now {};
         return watched_[scratch_root] && ::fstatfs(watched_[scratch_root].get(), &now) == 0 && (now.f_bfree == 0 || now.f_ffree == 0);
@@ -138,7 +143,7 @@ private:
     box() = default;
     /// A box that ends before anybody has waited for it: its keeper has to be known first.
     void be_born() noexcept {
-        auto const keeper = std::exchange(unborn_of_, nullptr)->hear();
+        auto const keeper = std::exchange(unborn_of_, nullptr)->hear(number_);
         if (!keeper.has_error()) keeper_ = *keeper, (void)hear_keeper();
     }
     void take(box& from) noexcept {
@@ -146,7 +151,7 @@ private:
         watched_ = std::move(from.watched_);
         mounts_changed_ = std::move(from.mounts_changed_), queues_ = std::move(from.queues_);
         sockets4_ = std::move(from.sockets4_), sockets6_ = std::move(from.sockets6_), devices_ = std::move(from.devices_);
-        unborn_of_ = std::exchange(from.unborn_of_, nullptr), level_ = from.level_, fork_key_ = from.fork_key_;
+        unborn_of_ = std::exchange(from.unborn_of_, nullptr), number_ = from.number_, level_ = from.level_, counts_tasks_ = from.counts_tasks_, tasks_made_ = from.tasks_made_;
         no_queues_ = from.no_queues_, no_sockets_ = from.no_sockets_, network_before_ = from.network_before_, facts_ = from.facts_, size_ = from.size_;
     }
 
@@ -184,7 +189,8 @@ private:
         }
         reply.what[sizeof reply.what - 1] = '\0';
         if (reply.code != 0) return system_error(std::string{reply.what});
-        if (reply.reaper > 0) reaper_.pid = reply.reaper;
+        if (reply.reaper > 0) reaper_.pid = counts_tasks_ ? keeper_ : reply.reaper; // a keeper with numbers of its own takes all with it
+        tasks_made_ = reply.tasks_made;
         return {};
     }
 
@@ -211,18 +217,6 @@ private:
         if (text.copy == 1) queues_ = std::move(got[queues_folder]);
         struct stat queues {};
         if (queues_ && ::fstat(queues_.get(), &queues) == 0) no_queues_ = queues.st_size;
-        return {};
-    }
-
-    result<void> hear_forks() {
-        message text;
-        int fds[detail::most_passed];
-        std::size_t count = 0;
-        bool const said = detail::receive_word(reaper_.socket.get(), text, fds, count);
-        unique_fd got[detail::most_passed];
-        for (std::size_t i = 0; i < count; ++i) got[i] = unique_fd{fds[i]};
-        if (!said || count != 2) return system_error("the first process of a sandbox cannot make forks wait");
-        reaper_.forks = fork_listener{std::move(got[0]), std::move(got[1])};
         return {};
     }
 
@@ -295,8 +289,10 @@ private:
     reaper_link reaper_;
     pid_t keeper_ = -1;
     nursery* unborn_of_ = nullptr; // until its keeper was heard of
+    std::uint64_t number_ = 0; // with the nursery
     int level_ = default_level;
-    std::uint64_t fork_key_ = 0;
+    bool counts_tasks_ = false;
+    std::int64_t tasks_made_ = -1;
     std::array<unique_fd, most_keeper_fds> watched_;
     unique_fd mounts_changed_, queues_, sockets4_, sockets6_, devices_;
     off_t no_queues_ = 0;

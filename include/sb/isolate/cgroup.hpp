@@ -126,7 +126,7 @@ public:
     void recount() noexcept { meter_.forget(), imposed_.pids = unknown, held_.reset(); }
     /// When the tree is dead.
     group_figures end() noexcept { return meter_.end(); }
-    group_charges charged() const noexcept { return meter_.charged(); }
+    group_charges charged() noexcept { return meter_.charged(); }
 
     /// Kills everything in the group, the slot's own processes too, and waits for its end; false when that took longer
     /// than `patience_ns`.

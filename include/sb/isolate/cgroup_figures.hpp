@@ -3,12 +3,14 @@
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/isolate/cgroup_text.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <sys/types.h>
 #include <unistd.h>
+#include <utility>
 
 namespace sb::isolate {
 
@@ -169,8 +171,9 @@ public:
         return got;
     }
 
-    /// Costs more than all the rest: the kernel first adds up what each processor holds.
-    group_charges charged() const noexcept {
+    /// At the end of a run; page cache that an earlier one left is not this one's. Costs more than all the rest: the
+    /// kernel first adds up what each processor holds.
+    group_charges charged() noexcept {
         char block[8192];
         auto const text = stat_.read(block);
         group_charges got;
@@ -185,6 +188,10 @@ public:
         }
         got.shmem_bytes = keyed_number(text, "shmem");
         if (got.file_bytes && got.shmem_bytes) *got.file_bytes -= *got.shmem_bytes; // the kernel counts it in both
+        if (got.file_bytes) {
+            auto const left = std::min(std::exchange(file_left_, *got.file_bytes), base_.memory.value_or(0)); // it may have been taken back since
+            *got.file_bytes = std::max<std::int64_t>(*got.file_bytes - left, 0);
+        }
         return got;
     }
 
@@ -244,6 +251,7 @@ private:
     bool warm_ = false; // last_ is of the run before, and of the same files
     bool watches_memory_ = false, watches_cpu_ = false;
     counts base_, last_;
+    std::int64_t file_left_ = 0; // page cache charged when it was last asked for
 };
 
 } // namespace sb::isolate

@@ -117,7 +117,7 @@ public:
             if (one.has_error() && !all.has_error()) all = std::move(one);
         };
         for (auto const& base : bases()) note(remove_groups(base, id_, group_name("supervisor")));
-        if (!switched_on_.empty()) switch_off(v2_base_, switched_on_);
+        if (!switched_on_.empty() && !switch_off(v2_base_, switched_on_)) note(system_error(cat("controllers are left on in ", v2_base_, ": other groups need them")));
         if (!own_group_.empty()) {
             note(detail::write_text(own_group_ + "/cgroup.procs", cat(::getpid())));
             note(remove_groups(v2_base_, id_));

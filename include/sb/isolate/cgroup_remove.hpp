@@ -143,10 +143,11 @@ inline result<void> remove_groups(std::string const& base, std::string_view id, 
     return {};
 }
 
-/// Switches controllers off again in `base`, unless a group there needs them: another of ours, or one with a limit.
-inline void switch_off(std::string const& base, std::vector<std::string> const& names) {
+/// Switches controllers off again in `base`, unless a group there needs them: another of ours, or one with a limit. False
+/// when one is left on for that.
+inline bool switch_off(std::string const& base, std::vector<std::string> const& names) {
     auto const folder = detail::open_folder(AT_FDCWD, base.c_str());
-    if (!folder || !detail::is_cgroup_folder(folder.get())) return;
+    if (!folder || !detail::is_cgroup_folder(folder.get())) return true;
     auto const groups = detail::child_groups(folder.get());
     auto const needs = [&](std::string const& group, std::string const& name) {
         if (group.starts_with(group_prefix)) return group.find(".supervisor") == std::string::npos;
@@ -159,9 +160,11 @@ inline void switch_off(std::string const& base, std::vector<std::string> const& 
         }
         return false;
     };
+    bool all = true;
     for (auto const& name : names)
-        if (std::none_of(groups.begin(), groups.end(), [&](std::string const& g) { return needs(g, name); }))
-            (void)detail::write_at(folder.get(), "cgroup.subtree_control", cat("-", name)); // refused where a group hands it further down
+        if (std::any_of(groups.begin(), groups.end(), [&](std::string const& g) { return needs(g, name); })) all = false;
+        else (void)detail::write_at(folder.get(), "cgroup.subtree_control", cat("-", name)); // refused where a group hands it further down
+    return all;
 }
 
 } // namespace sb::isolate

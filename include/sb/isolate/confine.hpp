@@ -9,6 +9,7 @@
 #include <sb/isolate/box.hpp>
 #include <sb/isolate/cgroup_host.hpp>
 #include <sb/isolate/lend_work.hpp>
+#include <sb/isolate/task_limit_here.hpp>
 #include <sb/isolate/watch.hpp>
 #include <algorithm>
 #include <cmath>
@@ -114,15 +115,15 @@ public:
         plan.owners = std::move(lent.owners), plan.lower = lent.lower;
 
         auto host = cgroup_host::find();
-        auto const held = hold_what_can_be(host, task.held);
+        auto const held = hold_what_can_be(host, plan.user, task.held);
         std::optional<cgroup> group;
         if (can_group_) {
             SB_TRY(auto made, cgroup::make(host, "confined"));
             group.emplace(std::move(made));
             if (::geteuid() == 0) SB_CHECK(group->give_to(plan.user.uid));
         }
-        if ((group || task.held.counted_pids >= 0) && ::getrandom(&task.clone_key, sizeof task.clone_key, 0) != sizeof task.clone_key) return last_error("getrandom");
-        box_plan walls{what_.level, {}, task.held.counted_pids >= 0 ? task.clone_key : 0};
+        if (group && ::getrandom(&task.clone_key, sizeof task.clone_key, 0) != sizeof task.clone_key) return last_error("getrandom");
+        box_plan walls{what_.level, {}, task.held.numbered_pids};
         SB_TRY(walls.filter, make_filter(level_of(walls.level), task.clone_key));
         SB_TRY(auto origin, nursery::make(plan, room, group ? &*group : nullptr));
         SB_TRY(auto place, box::make(origin, walls, {task.held.scratch_bytes, std::max<std::int64_t>(task.held.scratch_bytes / 4096, 1024)}));
@@ -137,7 +138,7 @@ public:
         task.folder = plan.shown.work.empty() ? std::string{sandbox_home} : plan.shown.work;
         task.keep_output = true;
         auto const got = runs.run(task, room, place.reaper());
-        return tell(got, place.is_full(), group ? &*group : nullptr);
+        return tell(got, place, group ? &*group : nullptr);
     }
 
 private:
@@ -153,7 +154,7 @@ private:
     }
 
     /// By a control group what one can hold here; else for each process, and that is said.
-    group_limits hold_what_can_be(cgroup_host const& host, limits& each) {
+    group_limits hold_what_can_be(cgroup_host const& host, payload_user const& user, limits& each) {
         std::string loose;
         auto const say = [&](std::string_view which, controller c) { loose += cat(loose.empty() ? "" : "\n", which, ": ", host.why_not(c)); };
         group_limits tree;
@@ -166,8 +167,8 @@ private:
         }
         if (what_.processes >= 0) {
             if (host.has(controller::pids)) tree.pids = what_.processes;
-            else each.user_processes = what_.processes + resident_processes;
-            if (tree.pids < 0 && !can_make_forks_wait().has_error()) each.counted_pids = what_.processes;
+            else if (what_.processes <= most_numbered && !can_limit_tasks(user).has_error()) each.numbered_pids = what_.processes;
+            else each.user_processes = what_.processes + resident_processes, say("that processes run out stays unknown", controller::pids);
         }
         if (what_.cores >= 0) {
             if (host.has(controller::cpu)) tree.cores = std::min(what_.cores, static_cast<double>(usable_cpus()));
@@ -177,7 +178,7 @@ private:
         return tree;
     }
 
-    result<void> tell(outcome const& got, bool full, cgroup* group) {
+    result<void> tell(outcome const& got, box& place, cgroup* group) {
         if (!got.trouble.empty()) return system_error(got.trouble);
         auto const& first = got.copies.front();
         if (first.failure) return errno_error(name_of(first.failure.step), what_.argv.front(), first.failure.code);
@@ -186,8 +187,8 @@ private:
         used.add(got.orphans);
         if (used.known) told_.cpu_s = used.user_s + used.system_s;
         if (used.known && !hidden_by_caller(used.peak_rss_bytes)) told_.peak_bytes = used.peak_rss_bytes;
-        told_.out_of_space = full;
-        told_.out_of_processes = got.refused_forks > 0;
+        told_.out_of_space = place.is_full();
+        if (auto const made = place.tasks_made(); made && got.processes_made) told_.out_of_processes = *got.processes_made > *made;
         if (!group) return {};
         auto const figures = group->end(); // on v2 of the command alone, on v1 with the reaper beside it
         if (figures.cpu_ns) told_.cpu_s = static_cast<double>(std::max<std::int64_t>(*figures.cpu_ns - (group->run_leaf() >= 0 ? 0 : got.reaper_cpu_ns), 0)) / 1e9;

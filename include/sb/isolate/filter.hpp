@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The filter of system calls: an allow-list, compiled once by libseccomp into plain instructions that a child can install.
+// The filter of system calls: an allow-list as a program of instructions that a child can install.
 //
-// How it works: the program has two parts. The first looks at arguments: it answers what an allowed call may not be asked
-// (a namespace, a raw socket, a terminal's input) and lets all else go on to the second, which libseccomp compiles from
-// names alone. Almost every call is therefore decided by its number, and such calls the kernel (5.11) remembers as
-// allowed without running any program. libseccomp could do the first part too, but it has neither "is not" for a part of
-// an argument nor "any of these bits": the same rules take it a thousand instructions.
+// How it works: the program finds a call's number in a binary tree of ranges that have one answer. Most numbers are
+// decided there, and such calls the kernel (5.11) remembers as allowed without running any program. Calls whose arguments
+// matter (argument_rules.hpp) have their rules where the tree ends. libseccomp knows the numbers of names and compiles
+// lists too, but not this way: its program is five times as long, and each sandbox pays for the installing of each
+// instruction. The tests hold this program to libseccomp's.
 #pragma once
-#include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
 #include <sb/isolate/argument_rules.hpp>
 #include <sb/isolate/security_level.hpp>
@@ -16,9 +15,8 @@
 #include <cstdint>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <memory>
+#include <map>
 #include <seccomp.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -34,82 +32,93 @@ struct syscall_filter {
 
 namespace detail {
 
-/// A list of names on its way to a program. What goes wrong is kept until `compile`.
-class name_list {
+/// The answer to each call by its number, as a program that looks numbers up.
+class answer_table {
 public:
-    /// `tree`: look numbers up in a binary tree instead of one by one.
-    name_list(std::uint32_t otherwise, bool tree) : rules_{::seccomp_init(otherwise)} {
-        if (!rules_) {
-            fail("seccomp_init", -ENOMEM);
-            return;
-        }
-        // ours is the only architecture; libseccomp counts x32 on x86-64 as a wrong one
-        check("bad architecture", ::seccomp_attr_set(rules_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS));
-        check("optimise", ::seccomp_attr_set(rules_.get(), SCMP_FLTATR_CTL_OPTIMIZE, tree ? 2 : 1));
-    }
+    explicit answer_table(std::uint32_t otherwise) : otherwise_{otherwise} {}
 
-    /// The answer to a call: `SCMP_ACT_ALLOW` or `SCMP_ACT_ERRNO(…)`.
+    /// The answer (SECCOMP_RET_…) to a call.
     void add(std::uint32_t answer, char const* call) {
-        if (failed_.code != 0) return;
         int const number = ::seccomp_syscall_resolve_name(call);
-        if (number < 0) return; // not a call of this architecture, or newer than this libseccomp
-        check(call, ::seccomp_rule_add_array(rules_.get(), answer, number, 0, nullptr));
+        if (number >= 0) answers_[static_cast<std::uint32_t>(number)] = answer; // else it is none of this architecture, or newer than this libseccomp
     }
     template <std::size_t N>
     void add(std::uint32_t answer, char const* const (&calls)[N]) {
         for (auto const* call : calls) add(answer, call);
     }
+    std::map<std::uint32_t, std::uint32_t> const& answers() const noexcept { return answers_; }
 
-    result<std::vector<sock_filter>> compile() {
-        if (failed_.code != 0) return errno_error("seccomp", failed_.what, -failed_.code);
-        unique_fd const file{::memfd_create("filter", MFD_CLOEXEC)}; // libseccomp 2.5 writes to descriptors only
-        if (!file) return last_error("memfd_create", "system-call filter");
-        if (int const code = ::seccomp_export_bpf(rules_.get(), file.get()); code < 0) return errno_error("seccomp_export_bpf", {}, -code);
-        auto const bytes = ::lseek(file.get(), 0, SEEK_END);
-        std::vector<sock_filter> program(bytes > 0 ? static_cast<std::size_t>(bytes) / sizeof(sock_filter) : 0);
-        if (program.empty() || ::pread(file.get(), program.data(), static_cast<std::size_t>(bytes), 0) != bytes)
-            return system_error("seccomp_export_bpf: the program cannot be read back");
-        return program;
+    std::vector<sock_filter> program(argument_rules const& rules) const {
+        std::vector<range> all{{0, leaf(otherwise_)}};
+        auto const add = [&](std::uint32_t first, std::vector<sock_filter> code) {
+            if (!same(all.back().code, code)) all.push_back({first, std::move(code)});
+        };
+        auto numbers = answers_;
+        for (auto const& [number, code] : rules.of_calls()) numbers.try_emplace(number, otherwise_);
+        std::uint32_t next = 0;
+        for (auto const& [number, answer] : numbers) {
+            if (number > next) add(next, leaf(otherwise_));
+            auto code = leaf(answer);
+            if (auto const found = rules.of_calls().find(number); found != rules.of_calls().end()) code.insert(code.begin(), found->second.begin(), found->second.end());
+            if (number == 0) all.front().code = std::move(code);
+            else add(number, std::move(code));
+            next = number + 1;
+        }
+        add(next, leaf(otherwise_));
+#if defined(__x86_64__)
+        add(0x40000000, leaf(SECCOMP_RET_KILL_PROCESS)); // x32: other calls under our architecture's name
+        add(0xffffffff, leaf(otherwise_)); // no call: what a tracer makes of one that it skips
+#endif
+        std::vector<sock_filter> made{
+            {BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<std::uint32_t>(offsetof(seccomp_data, arch))},
+            {BPF_JMP | BPF_JEQ | BPF_K, 1, 0, ::seccomp_arch_native()},
+            {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS},
+            {BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<std::uint32_t>(offsetof(seccomp_data, nr))},
+        };
+        auto const found = tree(all.data(), all.size());
+        made.insert(made.end(), found.begin(), found.end());
+        return made;
     }
 
 private:
-    struct release {
-        void operator()(void* rules) const noexcept { ::seccomp_release(rules); }
+    struct range {
+        std::uint32_t first;
+        std::vector<sock_filter> code; ///< ends with an answer
     };
-    void fail(char const* what, int code) noexcept {
-        if (failed_.code == 0) failed_ = {what, code};
+    static std::vector<sock_filter> leaf(std::uint32_t answer) { return {{BPF_RET | BPF_K, 0, 0, answer}}; }
+    static bool same(std::vector<sock_filter> const& a, std::vector<sock_filter> const& b) { return a.size() == 1 && b.size() == 1 && a[0].k == b[0].k; }
+    static std::vector<sock_filter> tree(range const* from, std::size_t count) {
+        if (count == 1) return from->code;
+        auto const half = count / 2;
+        auto const less = tree(from, half), more = tree(from + half, count - half);
+        std::vector<sock_filter> code;
+        constexpr std::size_t farthest = 255; // that a condition jumps
+        bool const far = less.size() > farthest;
+        code.push_back({BPF_JMP | BPF_JGE | BPF_K, static_cast<std::uint8_t>(far ? 0 : less.size()), static_cast<std::uint8_t>(far ? 1 : 0), from[half].first});
+        if (far) code.push_back({BPF_JMP | BPF_JA, 0, 0, static_cast<std::uint32_t>(less.size())});
+        code.insert(code.end(), less.begin(), less.end());
+        code.insert(code.end(), more.begin(), more.end());
+        return code;
     }
-    void check(char const* what, int code) noexcept {
-        if (code < 0) fail(what, code);
-    }
-    std::unique_ptr<void, release> rules_;
-    struct {
-        char const* what = nullptr;
-        int code = 0;
-    } failed_;
+    std::uint32_t otherwise_;
+    std::map<std::uint32_t, std::uint32_t> answers_;
 };
 
-inline void decide_by_name(name_list& rules, security_level const& level, std::uint64_t key) {
-    auto const refused = SCMP_ACT_ERRNO(EPERM);
-    rules.add(SCMP_ACT_ALLOW, always_allowed);
-    rules.add(refused, always_refused);
-    rules.add(level.traces ? SCMP_ACT_ALLOW : refused, tracing_calls);
-    if (level.ipc_objects) rules.add(SCMP_ACT_ALLOW, ipc_calls);
-    if (key != 0) rules.add(SCMP_ACT_ALLOW, "clone3");
-}
+inline constexpr std::uint32_t answer_refused = SECCOMP_RET_ERRNO | EPERM, answer_unknown = SECCOMP_RET_ERRNO | ENOSYS;
 
-inline result<syscall_filter> make_filter(security_level const& level, std::uint64_t key, bool tree) {
-    name_list names{SCMP_ACT_ERRNO(ENOSYS), tree};
-    decide_by_name(names, level, key);
-    SB_TRY(auto const second, names.compile());
-    auto program = rules_for_arguments(level, key).program(::seccomp_arch_native());
-    program.insert(program.end(), second.begin(), second.end());
-    return syscall_filter{std::move(program)};
+inline answer_table answers_of(security_level const& level, std::uint64_t key) {
+    answer_table all{answer_unknown};
+    all.add(SECCOMP_RET_ALLOW, always_allowed);
+    all.add(answer_refused, always_refused);
+    all.add(level.traces ? std::uint32_t{SECCOMP_RET_ALLOW} : answer_refused, tracing_calls);
+    if (level.ipc_objects) all.add(SECCOMP_RET_ALLOW, ipc_calls);
+    if (key != 0) all.add(SECCOMP_RET_ALLOW, "clone3");
+    return all;
 }
 
 } // namespace detail
 
-/// The filter of a level. Costs one to two milliseconds: make it once, install it often.
+/// The filter of a level: made once, installed often.
 ///
 /// clone3 is ENOSYS for the payload (C libraries then use clone), for its flags lie in memory. With a `key`, chosen at
 /// random, a call of clone3 whose sixth argument is the key passes: so the process that starts payloads, under the same
@@ -118,7 +127,7 @@ inline result<syscall_filter> make_filter(security_level const& level, std::uint
 inline result<syscall_filter> make_filter(security_level const& level, std::uint64_t key = 0) {
     std::uint32_t const kill = SECCOMP_RET_KILL_PROCESS; // libseccomp would only say that it is an invalid argument
     if (::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &kill) < 0) return last_error("filter system calls");
-    return detail::make_filter(level, key, true);
+    return syscall_filter{detail::answers_of(level, key).program(detail::rules_for_arguments(level, key))};
 }
 
 /// Holds this thread and all that it starts, for ever. Async-signal-safe; -1 and errno when the kernel refuses.

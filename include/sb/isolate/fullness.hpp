@@ -28,8 +28,12 @@ public:
             due_ns_ = -1;
             return;
         }
-        full_ = now.f_bfree == 0 || now.f_ffree == 0;
-        room const left{static_cast<std::int64_t>(now.f_bfree) * now.f_bsize, static_cast<std::int64_t>(now.f_ffree)};
+        learn(static_cast<std::int64_t>(now.f_bfree) * now.f_bsize, static_cast<std::int64_t>(now.f_ffree), now_ns);
+    }
+    /// What a look has found: this much is left.
+    void learn(std::int64_t bytes, std::int64_t files, std::int64_t now_ns) noexcept {
+        full_ = full_ || bytes == 0 || files == 0;
+        room const left{bytes, files};
         rest_ns_ = left == before_ ? std::min(rest_ns_ * 2, longest_rest_ns) : shortest_ns;
         before_ = left;
         due_ns_ = now_ns + std::max(rest_ns_, earliest(left));

@@ -6,7 +6,7 @@
 #pragma once
 #include <sb/isolate/cgroup_host.hpp>
 #include <sb/isolate/finding.hpp>
-#include <sb/isolate/fork_listener.hpp>
+#include <sb/isolate/task_limit_here.hpp>
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -145,7 +145,7 @@ inline finding find_controller(cgroup_host const& host, group_mender const& mend
         char const *name, *good, *cost;
     } words_of[] = {
         {"memory", "MEMORY_LIMIT holds the whole tree", "MEMORY_LIMIT then holds for single processes (RLIMIT_AS), and the peak is that of the largest"},
-        {"pids", "PIDS_LIMIT holds the whole tree", "PIDS_LIMIT then holds by RLIMIT_NPROC in the sandbox's user namespace"},
+        {"pids", "PIDS_LIMIT holds the whole tree", "PIDS_LIMIT then holds by "},
         {"cpu", "CPU_LIMIT holds the whole tree, fractions too", "CPU_LIMIT then holds whole processors only (sched_setaffinity)"},
         {"cpu-time", "processor time is that of the whole tree", "processor time then comes from wait4, for what the sandbox took in"},
     };
@@ -157,8 +157,10 @@ inline finding find_controller(cgroup_host const& host, group_mender const& mend
     }
     mender.mend(f.fails(finding_status::limited, cat(plainly(host.why_not(c), host), "; ", std::string_view{say.cost})), c);
     if (c != controller::pids) return f;
-    if (auto const wait = can_make_forks_wait(); wait.has_error()) f.what += cat(", that it is reached stays unknown, and so does max_pids: ", wait.error().what);
-    else f.what += ", and each fork is counted where a preset names the key";
+    auto const user = choose_payload_user();
+    auto const limit = user.has_error() ? result<void>{user.error()} : can_limit_tasks(*user);
+    if (limit.has_error()) f.what += cat("RLIMIT_NPROC in the sandbox's user namespace, and that it is reached stays unknown: ", limit.error().what);
+    else f.what += "pid_max of a process namespace, where a preset asks for it, and max_pids is known at the limit alone";
     return f;
 }
 

@@ -45,7 +45,8 @@ struct keeper_plan {
 /// What the keeper says when all is ready, and answers to a request.
 struct keeper_reply {
     int code = 0; ///< errno; 0: done
-    pid_t reaper = -1;
+    pid_t reaper = -1; ///< as the keeper sees it
+    std::int64_t tasks_made = -1; ///< processes and threads that ever were, where a namespace holds how many may be
     char what[248] = {};
 };
 
@@ -53,7 +54,7 @@ struct keeper_reply {
 enum keeper_fd : std::size_t { scratch_root, upper_folder, work_folder, home_folder, tmp_folder, shm_folder, keeper_fds, rules_fd = keeper_fds, most_keeper_fds };
 
 struct keeper_request {
-    enum class kind : std::uint8_t { renew, reset_network } what = kind::renew;
+    enum class kind : std::uint8_t { renew, reset_network, count_tasks } what = kind::renew;
     scratch_size size;
 };
 
@@ -69,7 +70,8 @@ public:
         keeper_request asked;
         while (retry([&] { return ::recv(socket_, &asked, sizeof asked, 0); }) == static_cast<ssize_t>(sizeof asked)) {
             bool const renews = asked.what == keeper_request::kind::renew;
-            if (!answer(renews ? renew(asked.size) : reset_network(), renews)) return;
+            bool const counts = asked.what == keeper_request::kind::count_tasks; // which each answer does
+            if (!answer(renews ? renew(asked.size) : counts ? result<void>{} : reset_network(), renews)) return;
         }
     }
 
@@ -196,6 +198,7 @@ private:
     bool answer(result<void> const& done, bool with_fds) {
         keeper_reply reply;
         reply.reaper = zygote_.pid;
+        if (plan_.zygote.most_tasks >= 0) reply.tasks_made = numbers_given();
         if (done.has_error()) {
             reply.code = 1;
             done.error().what.copy(reply.what, sizeof reply.what - 1);

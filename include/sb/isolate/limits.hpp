@@ -24,7 +24,7 @@ struct limits {
     // what walls and control groups hold for the whole tree
     std::int64_t tree_memory_bytes = none; ///< memory and swap together
     std::int64_t tree_pids = none; ///< processes and threads at once
-    std::int64_t counted_pids = none; ///< the same where no group counts them: each that is to be one more waits for the watcher's word
+    std::int64_t numbered_pids = none; ///< the same, held by process namespaces (task_limit.hpp)
     double tree_cores = none; ///< processor time a second, in processors; fractions count
     std::int64_t scratch_bytes = none, scratch_inodes = none; ///< workspace, home, /tmp and /dev/shm together
     int level = 0; ///< SECURITY_LEVEL; 0: no walls

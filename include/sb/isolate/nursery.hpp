@@ -13,7 +13,10 @@
 #include <sb/isolate/keeper.hpp>
 #include <sb/isolate/payload_user.hpp>
 #include <sb/isolate/stage.hpp>
+#include <cstdint>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <sched.h>
 #include <string>
 #include <sys/prctl.h>
@@ -36,7 +39,7 @@ struct nursery_plan {
 /// What makes one sandbox differ from another. Small enough for a message.
 struct birth_wish {
     int level = default_level;
-    std::uint64_t fork_key = 0; ///< see zygote_plan
+    std::int64_t most_tasks = -1; ///< see zygote_plan
     scratch_size size;
 };
 
@@ -107,17 +110,18 @@ private:
         return {};
     }
     result<pid_t> bear(birth_wish const& wish, syscall_filter const& filter, int to_keeper, int to_reaper) {
+        int const own_numbers = wish.most_tasks >= 0 ? CLONE_NEWPID : 0;
         auto const pid = static_cast<pid_t>(::syscall(
-            SYS_clone, CLONE_PARENT | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+            SYS_clone, own_numbers | CLONE_PARENT | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
         if (pid < 0) return last_error("make namespaces");
         if (pid > 0) return pid;
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         ::prctl(PR_SET_NAME, "sb-exec keeper");
-        if (::getppid() != owner_) ::_exit(0);
+        if (::getppid() != (own_numbers ? 0 : owner_)) ::_exit(0); // a parent outside is none
         socket_.reset();
         keeper_plan plan;
         plan.from = &*stage_, plan.size = wish.size;
-        plan.zygote.level = &level_of(wish.level), plan.zygote.fork_key = wish.fork_key;
+        plan.zygote.level = &level_of(wish.level), plan.zygote.most_tasks = wish.most_tasks;
         plan.zygote.filter = filter.program.empty() ? nullptr : &filter;
         keeper{std::move(plan), to_keeper, to_reaper, *room_}.serve();
         ::_exit(0);
@@ -183,19 +187,15 @@ public:
         SB_CHECK(made.tell());
         return made;
     }
-    nursery(nursery&& from) noexcept : socket_{std::move(from.socket_)}, pid_{std::exchange(from.pid_, -1)} {}
-    nursery& operator=(nursery&& from) noexcept {
-        if (this == &from) return *this;
-        end();
-        socket_ = std::move(from.socket_), pid_ = std::exchange(from.pid_, -1);
-        return *this;
-    }
+    nursery(nursery&& from) noexcept
+        : socket_{std::move(from.socket_)}, pid_{std::exchange(from.pid_, -1)}, asked_{from.asked_}, heard_{from.heard_}, unheard_{std::move(from.unheard_)} {}
+    nursery& operator=(nursery&&) = delete;
     ~nursery() { end(); }
 
     pid_t pid() const noexcept { return pid_; }
 
-    /// Asks for a sandbox; the two ends become its keeper's and its reaper's. `hear` tells of it.
-    result<void> ask(birth_wish const& wish, syscall_filter const& filter, unique_fd to_keeper, unique_fd to_reaper) {
+    /// Asks for a sandbox; the two ends become its keeper's and its reaper's. `hear` tells of it, by the number that this gives.
+    result<std::uint64_t> ask(birth_wish const& wish, syscall_filter const& filter, unique_fd to_keeper, unique_fd to_reaper) {
         int const passed[2] = {to_keeper.get(), to_reaper.get()};
         iovec io[2] = {{const_cast<birth_wish*>(&wish), sizeof wish}, {const_cast<sock_filter*>(filter.program.data()), filter.program.size() * sizeof(sock_filter)}};
         alignas(cmsghdr) char control[CMSG_SPACE(sizeof passed)]{};
@@ -206,16 +206,17 @@ public:
         header->cmsg_level = SOL_SOCKET, header->cmsg_type = SCM_RIGHTS, header->cmsg_len = CMSG_LEN(sizeof passed);
         std::memcpy(CMSG_DATA(header), passed, sizeof passed);
         if (::sendmsg(socket_.get(), &all, MSG_NOSIGNAL) < 0) return last_error("ask the nursery of a sandbox");
-        return {};
+        return asked_++;
     }
-    /// The keeper's process, in the order in which they were asked for.
-    result<pid_t> hear() {
-        detail::nursery_reply reply;
-        if (retry([&] { return ::recv(socket_.get(), &reply, sizeof reply, 0); }) != static_cast<ssize_t>(sizeof reply))
-            return system_error("the nursery of a sandbox died");
-        reply.wrong[sizeof reply.wrong - 1] = '\0';
-        if (reply.wrong[0] != '\0') return system_error(std::string{reply.wrong});
-        return reply.keeper;
+    /// The keeper's process. Answers come in the order of the asking; those that nobody has waited for yet are kept.
+    result<pid_t> hear(std::uint64_t number) {
+        for (;; ++heard_) {
+            if (auto const early = unheard_.find(number); early != unheard_.end()) return keeper_in(unheard_.extract(early).mapped());
+            detail::nursery_reply reply;
+            if (retry([&] { return ::recv(socket_.get(), &reply, sizeof reply, 0); }) != static_cast<ssize_t>(sizeof reply))
+                return system_error("the nursery of a sandbox died");
+            unheard_[heard_] = reply;
+        }
     }
 
     /// Sandboxes that were born live on.
@@ -228,15 +229,22 @@ public:
 
 private:
     nursery() = default;
+    static result<pid_t> keeper_in(detail::nursery_reply reply) {
+        reply.wrong[sizeof reply.wrong - 1] = '\0';
+        if (reply.wrong[0] != '\0') return system_error(std::string{reply.wrong});
+        return reply.keeper;
+    }
     /// "Go on", and waits for the answer.
     result<void> tell() {
         if (::send(socket_.get(), "", 1, MSG_NOSIGNAL) != 1) return last_error("tell the nursery of a sandbox");
-        SB_TRY([[maybe_unused]] auto const none, hear());
+        SB_TRY([[maybe_unused]] auto const none, hear(asked_++));
         return {};
     }
 
     unique_fd socket_;
     pid_t pid_ = -1;
+    std::uint64_t asked_ = 0, heard_ = 0;
+    std::map<std::uint64_t, detail::nursery_reply> unheard_;
 };
 
 } // namespace sb::isolate

@@ -118,8 +118,7 @@ private:
         auto const last = order.grouped ? std::size_t{1} : 0;
         plan.in = passed_[0].get(), plan.out = passed_[1].get(), plan.err = passed_[2].get();
         plan.report = count_ - last > 3 ? passed_[3].get() : -1;
-        if (order.grouped && count_ > 0) plan.group = passed_[count_ - 1].get();
-        plan.key = order.clone_key;
+        if (order.grouped && count_ > 0) plan.group = passed_[count_ - 1].get(), plan.key = order.clone_key;
         plan.rules = rules_.get(), plan.rules_flags = rules_flags_;
         plan.rlimits = &order.rlimits;
         plan.cpus = order.affine ? &order.cpus : nullptr;

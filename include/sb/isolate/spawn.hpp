@@ -11,7 +11,6 @@
 #include <sb/core/text.hpp>
 #include <sb/isolate/limits.hpp>
 #include <sb/isolate/order.hpp>
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
@@ -41,7 +40,7 @@ struct launch {
     cpu_set_t const* cpus = nullptr; ///< null: all that we may use
     char const* folder = nullptr; ///< working folder; null: ours
     int group = -1; ///< folder of a control group (v2) in which the child is born; -1: ours
-    std::uint64_t key = 0; ///< what our own system-call filters want to see in clone3; 0: an ordinary clone does
+    std::uint64_t key = 0; ///< what our own system-call filter wants to see in clone3
     int rules = -1; ///< Landlock rules that the child puts on itself; -1: none
     unsigned rules_flags = 0; ///< as landlock_restrict_self takes them
 };
@@ -49,13 +48,6 @@ struct launch {
 /// The stack that children borrow, one at a time, and the ignored signals that they must not inherit.
 class spawner {
 public:
-    /// Children can be made by a call with a key here.
-#if defined(__x86_64__) || defined(__aarch64__)
-    static constexpr bool has_key = true;
-#else
-    static constexpr bool has_key = false;
-#endif
-
     static result<spawner> make() {
         void* const stack = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
         if (stack == MAP_FAILED) return last_error("mmap", "a stack for children");
@@ -82,8 +74,8 @@ public:
         sigset_t all, before;
         sigfillset(&all);
         ::pthread_sigmask(SIG_SETMASK, &all, &before);
-        bool const plain = what.group < 0 && what.key == 0;
-        int const pid = plain ? ::clone(&child, static_cast<char*>(stack_) + size, CLONE_VM | CLONE_VFORK | SIGCHLD, &shared) : clone_by_key(what, &shared);
+        int const pid = what.group < 0 ? ::clone(&child, static_cast<char*>(stack_) + size, CLONE_VM | CLONE_VFORK | SIGCHLD, &shared)
+                                       : clone_into(what, &shared);
         int const code = errno;
         ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
         if (pid < 0) return errno_error("clone", {}, code);
@@ -106,12 +98,12 @@ private:
 
     /// The same by clone3, which the C library does not offer: the child begins on the borrowed stack and has no caller to
     /// return to.
-    int clone_by_key(launch const& what, borrowed* shared) const {
+    int clone_into(launch const& what, borrowed* shared) const {
         constexpr std::uint64_t into_cgroup = std::uint64_t{1} << 33;
         struct {
             std::uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup;
-        } arguments{CLONE_VM | CLONE_VFORK | (what.group < 0 ? 0 : into_cgroup), 0, 0, 0, SIGCHLD, reinterpret_cast<std::uintptr_t>(stack_), size, 0, 0, 0,
-                    static_cast<std::uint64_t>(std::max(what.group, 0))};
+        } arguments{CLONE_VM | CLONE_VFORK | into_cgroup, 0, 0, 0, SIGCHLD, reinterpret_cast<std::uintptr_t>(stack_), size, 0, 0, 0,
+                    static_cast<std::uint64_t>(what.group)};
 #if defined(__x86_64__)
         long answer = SYS_clone3;
         // none of them const: the compiler would put a value that it knows into a register of its choice

@@ -4,6 +4,7 @@
 #include <sb/isolate/mount.hpp>
 #include <sb/isolate/payload_user.hpp>
 #include <sb/isolate/view.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +19,8 @@ public:
         stage made{shown};
         made.lower_ = std::move(lower), made.sources_ = std::move(sources);
         SB_TRY(auto parts, made.collect());
-        SB_CHECK(made.make_base());
+        SB_TRY(auto const proc, copy_mount(AT_FDCWD, "/proc"));
+        SB_CHECK(made.make_base(proc.get()));
         SB_CHECK(made.build_root(parts));
         made.lower_.reset();
         made.sources_.clear();
@@ -32,9 +34,10 @@ public:
     };
 
     view const& shown() const noexcept { return *shown_; }
-    std::string root() const { return base_ + "/root"; }
-    std::string lower() const { return base_ + "/lower"; } ///< the untouched workspace
-    std::string scratch() const { return base_ + "/scratch"; } ///< an empty folder
+    // where things are in the tree that keepers begin with
+    static std::string root() { return "/root"; }
+    static std::string lower() { return "/lower"; } ///< the untouched workspace
+    static std::string scratch() { return "/scratch"; } ///< an empty folder
     std::vector<kept_part> const& aside() const noexcept { return aside_; }
     bool work_is_in_tmp() const noexcept { return work_is_in_tmp_ || has_var_tmp_; }
     bool has_var_tmp() const noexcept { return has_var_tmp_; } ///< the workspace is in /var/tmp; else that is a link to /tmp
@@ -46,6 +49,8 @@ public:
     }
 
 private:
+    static constexpr off_t largest_copied = 128 << 10;
+
     explicit stage(view const& shown) : shown_{&shown} {}
 
     struct part {
@@ -53,6 +58,7 @@ private:
         std::string target;
         std::string link; ///< a symbolic link instead of a mount
         bool folder = true;
+        std::optional<std::string> text = std::nullopt; ///< a file with this content instead of a mount
     };
 
     /// Takes copies of all that is to be shown, while the host's tree is still ours.
@@ -71,6 +77,11 @@ private:
                 return {};
             }
             if (!S_ISDIR(facts.st_mode) && !S_ISREG(facts.st_mode)) return {};
+            if (S_ISREG(facts.st_mode) && facts.st_size <= largest_copied) { // each mount is paid for with every sandbox
+                auto text = read_file(path);
+                if (!text.has_error()) all.push_back({unique_fd{}, "/" + name, {}, false, std::move(*text)});
+                return {};
+            }
             auto copy = copy_mount(AT_FDCWD, path);
             if (copy.has_error()) return copy.error();
             SB_CHECK(change_mount(copy->get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
@@ -103,23 +114,25 @@ private:
         return all;
     }
 
-    /// A place of our own over one of the host's folders; whatever lies below that has been collected by now. We keep the host's
-    /// tree, for each unmounting makes the kernel wait for all processors: the zygote lets go of all of it at once.
-    result<void> make_base() {
+    /// A tree of our own in place of the host's, of which all that is needed has been collected by now: what every sandbox
+    /// copies is to be small. The host's /proc stays, for the kernel gives a new one to nobody who does not see a whole one.
+    result<void> make_base(int proc) {
         SB_TRY(auto const base, new_mount("tmpfs", {{"size", "1m"}, {"nr_inodes", "4096"}, {"mode", "0755"}}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
-        // not on /proc: the kernel lets nobody mount one who does not see a whole one already
+        std::string at;
         for (char const* place : {"/tmp", "/mnt", "/run", "/usr"})
-            if (base_.empty() && !attach(base.get(), place).has_error()) base_ = place;
-        if (base_.empty()) return last_error("mount on", "/tmp");
-        for (std::string_view const name : {"/root", "/lower", "/scratch"})
-            if (::mkdir(cat(base_, name).c_str(), 0755) != 0) return last_error("make folder", cat(base_, name));
-        if (lower_) SB_CHECK(attach(lower_.get(), base_ + "/lower"));
+            if (at.empty() && !attach(base.get(), place).has_error()) at = place;
+        if (at.empty()) return last_error("mount on", "/tmp");
+        for (std::string_view const name : {"/root", "/lower", "/scratch", "/proc"})
+            if (::mkdir(cat(at, name).c_str(), 0755) != 0) return last_error("make folder", name);
+        SB_CHECK(attach(proc, at + "/proc"));
+        SB_CHECK(change_root(at));
+        if (lower_) SB_CHECK(attach(lower_.get(), lower()));
         return {};
     }
 
     result<void> build_root(std::vector<part>& parts) {
         SB_TRY(auto const root, new_mount("tmpfs", {{"size", "4m"}, {"nr_inodes", "4096"}, {"mode", "0755"}}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
-        auto const top = base_ + "/root";
+        auto const top = stage::root();
         SB_CHECK(attach(root.get(), top));
         for (std::string_view const folder : {"etc", "dev/shm", "proc", "tmp", "var", "home/sandbox"}) SB_CHECK(make_folders(top, folder));
         auto const id = cat(sandbox_id);
@@ -142,6 +155,10 @@ private:
                 continue;
             }
             if (each.folder && ::mkdir(target.c_str(), 0755) != 0 && errno != EEXIST) return last_error("make folder", target);
+            if (each.text) {
+                SB_CHECK(write_file(target, *each.text));
+                continue;
+            }
             if (!each.folder && ::access(target.c_str(), F_OK) != 0) SB_CHECK(write_file(target, {}));
             SB_CHECK(attach(each.mount.get(), target));
             each.mount.reset();
@@ -164,7 +181,7 @@ private:
     }
     /// What is to be seen on top of the workspace or /tmp has to be put on again with them; until then it stays in our tree.
     result<void> set_aside(part& each) {
-        auto const place = cat(base_, "/aside", aside_.size());
+        auto const place = cat("/aside", aside_.size());
         if (each.folder && ::mkdir(place.c_str(), 0755) != 0) return last_error("make folder", place);
         if (!each.folder) SB_CHECK(write_file(place, {}));
         SB_CHECK(attach(each.mount.get(), place));
@@ -175,7 +192,6 @@ private:
     view const* shown_;
     unique_fd lower_;
     std::vector<unique_fd> sources_;
-    std::string base_; // where our own mounts are
     std::vector<kept_part> aside_;
     bool work_is_in_tmp_ = false, has_var_tmp_ = false;
 };

@@ -12,8 +12,6 @@
 #include <sb/isolate/bystanders.hpp>
 #include <sb/isolate/capture.hpp>
 #include <sb/isolate/cgroup_figures.hpp>
-#include <sb/isolate/fork_gate.hpp>
-#include <sb/isolate/fork_listener.hpp>
 #include <sb/isolate/fullness.hpp>
 #include <sb/isolate/reaper.hpp>
 #include <algorithm>
@@ -94,8 +92,7 @@ struct outcome {
     usage orphans; ///< of what outlived its parent and was taken in by the reaper
     std::optional<std::int64_t> read_chars, written_chars, cancelled_bytes; ///< asked of the system; never written after all
     std::optional<std::int64_t> processes_made; ///< processes and threads that ever were
-    std::optional<std::int64_t> most_tasks; ///< processes and threads at once, where the watcher was asked for each
-    std::int64_t refused_forks = 0; ///< by the watcher; after the first the kernel refuses
+    std::int64_t refused_forks = 0; ///< by the process namespaces that hold how many may be
     std::int64_t left_running = 0; ///< processes that were alive when the run ended, and were killed
     bool orphan_broke_file_limit = false;
     bool reaper_lost = false; ///< it died or had to be killed: the next run needs another
@@ -117,7 +114,6 @@ struct reaper_link {
     unique_fd socket = unique_fd{};
     pid_t pid = -1; ///< as the watcher sees it
     bool alone = false; ///< process 1 of its namespace: all that it started dies with it
-    fork_listener forks = fork_listener{}; ///< of what it started; empty: they ask nobody
 
     /// A reaper without a namespace, forked from this process, a child of it.
     static result<reaper_link> fork_here(order_room& room) {
@@ -173,8 +169,6 @@ public:
         done_ = stopping_ = false;
         reports_ = nullptr;
         patience_ns_ = -1;
-        asked_.reset();
-        gate_.begin(what.held.counted_pids, what.copies);
         first_ns_ = monotonic_ns();
         if (auto const started = start(what); started.has_error()) {
             got_.trouble = started.error().what;
@@ -347,12 +341,6 @@ private:
         waiting_.clear();
         waiting_.push_back({signals_.get(), POLLIN, 0});
         waiting_.push_back({by_->socket.get(), POLLIN, 0});
-        bool const hears = by_->forks && !stopping_; // a tree that is being killed need not grow
-        waiting_.push_back({hears && !asked_ ? by_->forks.descriptor() : -1, POLLIN, 0});
-        if (hears && (asked_ || gate_.to_be_counted())) {
-            auto const soon = asked_ ? now + ask_again : count_ns_;
-            until = until < 0 ? soon : std::min(until, soon);
-        }
         auto const watch = [&](unique_fd const& fd) {
             if (fd) waiting_.push_back({fd.get(), POLLIN, 0}); // nothing for what is closed: poll takes as many as may be open
         };
@@ -363,43 +351,10 @@ private:
             auto const ns = std::max<std::int64_t>(until - now, 0);
             left = {ns / 1'000'000'000, ns % 1'000'000'000};
         }
-        auto const ready = ::ppoll(waiting_.data(), waiting_.size(), until < 0 ? nullptr : &left, nullptr);
-        if (ready < 0) return;
-        if (ready > 0) {
-            bool const more = (waiting_[2].revents & POLLIN) != 0;
-            drain_ready(3);
-            if (waiting_[0].revents) read_signals();
-            if (waiting_[1].revents) hear_reaper();
-            if (more) asked_ = by_->forks.next();
-        }
-        if (hears && !done_) answer_forks();
-    }
-
-    /// Whoever wants to fork is told at once, or soon while another fork is under way.
-    void answer_forks() {
-        auto const& forks = by_->forks;
-        auto const now = monotonic_ns();
-        struct {
-            watcher const& by;
-            std::int64_t living() const {
-                auto const seen = by.by_->forks.living();
-                return seen < 0 ? seen : seen + by.to_be_started();
-            }
-            static bool may_fork_still(pid_t who) { return fork_listener::may_fork_still(who); }
-        } const tree{*this};
-        if (!asked_) {
-            if (gate_.to_be_counted() && now >= count_ns_) gate_.look(now, tree), count_ns_ = now + ask_again;
-            return;
-        }
-        auto const answer = gate_.ask(asked_->who, now, tree);
-        if (answer == fork_answer::later && forks.still_asks(*asked_)) return;
-        if (answer == fork_answer::pass) forks.let_pass(*asked_), count_ns_ = now + quiet;
-        if (answer == fork_answer::refuse) forks.refuse(*asked_);
-        asked_.reset();
-    }
-    /// Copies that the reaper has not started yet: their places are taken.
-    std::int64_t to_be_started() const {
-        return reports_ ? std::count_if(reports_, reports_ + copies_.size(), [](copy_report const& each) { return each.started == 0; }) : 0;
+        if (::ppoll(waiting_.data(), waiting_.size(), until < 0 ? nullptr : &left, nullptr) <= 0) return;
+        drain_ready(2);
+        if (waiting_[0].revents) read_signals();
+        if (waiting_[1].revents) hear_reaper();
     }
 
     void hear_reaper() {
@@ -477,7 +432,8 @@ private:
             auto const ended = said.ended != 0 ? said.end_ns : monotonic_ns();
             if (i == 0) first = last = begun;
             if (how.failure) continue;
-            if (said.started == 0 && said.ended == 0 && got_.reaper_lost) how.failure = {spawn_step::clone, ECHILD};
+            // what we ended before it had begun, on a starved machine, did not fail to start
+            if (said.started == 0 && said.ended == 0 && got_.reaper_lost && got_.killed_by == killer::nobody) how.failure = {spawn_step::clone, ECHILD};
             how.status = said.ended != 0 ? said.status : SIGKILL; // it died with its reaper
             if (said.ended != 0) how.used = usage{said.used};
             how.wall_s = static_cast<double>(ended - begun) / 1e9;
@@ -496,7 +452,6 @@ private:
         } else {
             got_.reaper_lost = true;
         }
-        got_.most_tasks = gate_.most(), got_.refused_forks = gate_.refused();
         got_.scratch_full = fullness_.was_full();
         got_.wall_s = static_cast<double>(last - first) / 1e9;
         auto const bad = std::find_if(got_.copies.begin(), got_.copies.end(), [](copy_end const& c) { return c.failure || c.status != 0; });
@@ -514,8 +469,6 @@ private:
     static constexpr std::size_t block_size = std::size_t{64} << 10; // a pipe's capacity
     static constexpr int most_dry_reads = 64; // four times what a pipe holds
     static constexpr std::size_t most_spare = 12;
-    static constexpr std::int64_t ask_again = 100'000; // about what a fork takes
-    static constexpr std::int64_t quiet = 1'000'000; // without a fork, after which what passed uncounted is counted
     static constexpr std::int64_t most_late = 1'000'000'000; // that an exec may be, on a starved machine
     static constexpr std::int64_t patience = 6'000'000; // for a reaper to kill and count; then it is killed too
 
@@ -530,9 +483,6 @@ private:
     std::vector<copy> copies_;
     std::vector<spare_pipe> spare_;
     std::vector<pollfd> waiting_;
-    fork_gate gate_;
-    std::optional<fork_listener::question> asked_; // and was not answered yet
-    std::int64_t count_ns_ = 0;
     outcome got_;
     fullness_watch fullness_;
     std::int64_t first_ns_ = 0, patience_ns_ = -1;

@@ -3,10 +3,10 @@
 // of the keeper's rights; every wall is put up once, before it takes its first order, and holds for all it starts.
 #pragma once
 #include <sb/isolate/filter.hpp>
-#include <sb/isolate/fork_listener.hpp>
 #include <sb/isolate/mount.hpp>
 #include <sb/isolate/reaper.hpp>
 #include <sb/isolate/security_level.hpp>
+#include <sb/isolate/task_limit.hpp>
 #include <sb/isolate/view.hpp>
 #include <algorithm>
 #include <array>
@@ -28,7 +28,7 @@ namespace sb::isolate {
 struct zygote_plan {
     security_level const* level = &level_of(default_level);
     syscall_filter const* filter = nullptr; ///< null: none
-    std::uint64_t fork_key = 0; ///< of its own starts, where all other forks wait for the watcher's word; 0: none does
+    std::int64_t most_tasks = -1; ///< that what it starts may be at once, held by namespaces alone (task_limit.hpp); -1: they hold none
     unique_fd sockets4 = unique_fd{}, sockets6 = unique_fd{}, devices = unique_fd{}; ///< counts of the sandbox's network
 };
 
@@ -194,7 +194,8 @@ inline result<zygote> start_zygote(zygote_plan& plan, std::string const& root, i
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
     unique_fd ours{ends[0]}, theirs{ends[1]};
-    auto const pid = static_cast<pid_t>(::syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+    auto const pid = plan.most_tasks >= 0 ? clone_limited(plan.most_tasks, CLONE_NEWNS)
+                                          : static_cast<pid_t>(::syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (pid < 0) return last_error("clone");
     if (pid > 0) {
         return zygote{pid, unique_fd{}, std::move(ours)};
@@ -211,7 +212,6 @@ inline result<zygote> start_zygote(zygote_plan& plan, std::string const& root, i
     detail::close_all_but(std::array{socket, files.io.get(), files.last_pid.get(), files.session.get()});
     auto mine = reaper::make(unique_fd{socket}, room, true, std::move(files));
     if (mine.has_error() || (filter && install(*filter) < 0)) ::_exit(1);
-    if (plan.fork_key != 0 && !hand_over_forks(plan.fork_key, socket)) ::_exit(1);
     mine->serve();
     ::_exit(0);
 }

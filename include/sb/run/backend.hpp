@@ -34,8 +34,8 @@ struct abilities {
     bool limits = true; ///< anything at all but the clock and the pipes
     bool walls = false; ///< namespaces, a root of its own, a filter
     bool tree_memory = false, tree_pids = false, tree_cores = false, tree_time = false; ///< control groups
-    bool forks_wait = false; ///< where no group counts processes, each fork can be asked for
-    std::string why_no_memory, why_no_pids, why_no_cores, why_no_forks;
+    bool numbered_pids = false; ///< where no group counts processes, namespaces can
+    std::string why_no_memory, why_no_pids, why_no_cores, why_no_numbers;
     std::int64_t memory_bytes = 0; ///< of the machine
     int jobs = 1; ///< boxes that share it
 };

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Runs behind walls: a box for each level of strictness, and for runs whose forks are asked for, used again when it is
+// Runs behind walls: a box for each level of strictness and each limit that its namespaces hold, used again when it is
 // provably clean.
 //
 // How it works: a ward is a control group with the nursery of its boxes. One does for boxes that are used again. Where each
-// run gets a new box there are two, in turn: while a run is measured in one, the box of the next is born in the other, so
-// that its birth is counted to nobody.
+// run gets a new box there are three, in turn: while a run is measured in one, the boxes of the next two are born in the
+// others, so that their birth is counted to nobody.
 #pragma once
 #include <sb/isolate/box.hpp>
 #include <sb/isolate/copy_tree.hpp>
 #include <sb/run/cell.hpp>
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,10 +34,10 @@ public:
     static result<std::unique_ptr<cell>> make(box_session const& all, isolate::session_folder& session, std::size_t number, isolate::order_room& room) {
         SB_CHECK(isolate::adopt_orphans()); // a zygote comes to us when its keeper is dead
         std::unique_ptr<box_cell> made{new box_cell{all, session, room}};
-        for (std::size_t i = 0; i < (all.fresh ? 2 : 1); ++i) {
+        for (std::size_t i = 0; i < (all.fresh ? fresh_wards : 1); ++i) {
             auto& place = made->wards_[i];
             if (!all.groups) continue;
-            SB_TRY(auto group, isolate::cgroup::make(*all.groups, i == 0 ? cat("slot", number) : cat("slot", number, "b")));
+            SB_TRY(auto group, isolate::cgroup::make(*all.groups, i == 0 ? cat("slot", number) : cat("slot", number, "w", i)));
             place.group.emplace(std::move(group));
             if (::geteuid() == 0) SB_CHECK(place.group->give_to(all.user.uid));
         }
@@ -44,17 +45,17 @@ public:
     }
 
     result<void> prepare(int level) override {
-        if (all_->fresh) SB_CHECK(open(wards_[1]));
-        SB_TRY([[maybe_unused]] auto* const place, box_in(wards_[0], {level, false}, {}));
+        for (std::size_t i = 1; all_->fresh && i < fresh_wards; ++i) SB_CHECK(open(wards_[i]));
+        SB_TRY([[maybe_unused]] auto* const place, box_in(wards_[0], {level, -1}, {}));
         return {};
     }
     result<void> make_ready(isolate::job& job) override {
         if (all_->fresh && current_ && current_->used) {
             retire(*here_, this_.as);
-            here_ = &wards_[here_ == &wards_[0] ? 1 : 0];
+            here_ = &after(*here_);
         }
         isolate::scratch_size const size{job.held.scratch_bytes, job.held.scratch_inodes};
-        SB_TRY(auto* const place, box_in(*here_, {job.held.level, job.held.counted_pids >= 0}, size));
+        SB_TRY(auto* const place, box_in(*here_, {job.held.level, job.held.numbered_pids}, size));
         SB_TRY([[maybe_unused]] bool const anew, place->walls.make_clean(size));
         if (auto& group = here_->group) {
             here_->held = {job.held.tree_memory_bytes, job.held.tree_pids, job.held.tree_cores};
@@ -62,22 +63,20 @@ public:
             SB_TRY([[maybe_unused]] bool const moved, group->begin());
         }
         renewed_ = !std::exchange(place->used, true);
-        this_ = {{job.held.level, job.held.counted_pids >= 0}, size};
+        this_ = {{job.held.level, job.held.numbered_pids}, size};
         return look(job);
     }
     /// The box of the next run, which is taken to be like this one, is born meanwhile.
     void under_way() override {
         if (!all_->fresh) return;
-        auto& other = wards_[here_ == &wards_[0] ? 1 : 0];
-        if (!other.origin || other.boxes.contains(this_.as)) return;
-        (void)begin_in(other, this_.as, this_.size); // what goes wrong is met again when it is needed
+        for (auto* other = &after(*here_); other != here_; other = &after(*other))
+            if (other->origin && !other->boxes.contains(this_.as)) (void)begin_in(*other, this_.as, this_.size); // what goes wrong is met again when it is needed
     }
     result<void> look(isolate::job& job) override {
         job.environment.push_back(cat("HOME=", isolate::sandbox_home));
         job.environment.push_back("TMPDIR=/tmp");
         job.folder = all_->shown.work.empty() ? std::string{isolate::sandbox_home} : all_->shown.work;
-        if (here_->group) job.group = here_->group->run_leaf();
-        if (here_->group || current_->walls.reaper().forks) job.clone_key = all_->clone_key;
+        if (here_->group) job.group = here_->group->run_leaf(), job.clone_key = all_->clone_key;
         job.scratch = current_->walls.scratch();
         if (!current_->walls.alive()) return system_error("the run's sandbox had to be destroyed: nothing is left to look at");
         return {};
@@ -99,6 +98,10 @@ public:
         }
         if (group && group->run_leaf() >= 0) got.reaper_cpu_ns = 0; // it sits beside the payload's group, not in it
         got.renewed = renewed_;
+        if (auto const made = walls.tasks_made(); made && got.processes_made) { // what was asked for and what came of it
+            got.refused_forks = std::max<std::int64_t>(*got.processes_made - *made, 0);
+            got.processes_made = *made;
+        }
         if (auto const bytes = walls.network_bytes()) got.net_rx_bytes = bytes->first, got.net_tx_bytes = bytes->second;
         got.scratch_full = got.scratch_full || walls.is_full();
         if (got.reaper_lost) retired_cpu_ns_ += cpu_ns_of(walls), walls.end(); // what it wrote stays until the next run
@@ -136,12 +139,13 @@ public:
     }
 
 private:
+    static constexpr std::size_t fresh_wards = 3;
     static constexpr std::int64_t least_split = std::int64_t{2} << 20;
 
     /// What cannot be changed any more once a box is there.
     struct birth {
         int level;
-        bool forks_wait;
+        std::int64_t most_tasks;
         auto operator<=>(birth const&) const = default;
     };
     struct kept_box {
@@ -169,10 +173,11 @@ private:
         if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) return last_error("write", path);
         return {};
     }
+    ward& after(ward const& one) noexcept { return wards_[static_cast<std::size_t>(&one - wards_ + 1) % fresh_wards]; }
     result<isolate::box_plan*> plan_of(birth const& as) {
         auto& plan = plans_[as];
         if (plan) return plan.get();
-        auto made = std::make_unique<isolate::box_plan>(isolate::box_plan{as.level, {}, as.forks_wait ? all_->clone_key : 0});
+        auto made = std::make_unique<isolate::box_plan>(isolate::box_plan{as.level, {}, as.most_tasks});
         SB_TRY(made->filter, isolate::make_filter(isolate::level_of(as.level), all_->clone_key));
         plan = std::move(made);
         return plan.get();
@@ -193,7 +198,11 @@ private:
             in.group->recount();
         }
         auto made = isolate::box::begin(*in.origin, *plan, size);
-        if (made.has_error()) return in.origin.reset(), made.error();
+        if (made.has_error()) { // they ask it for their keepers when they end
+            in.boxes.clear(), in.dying.clear();
+            in.origin.reset();
+            return made.error();
+        }
         in.boxes[as] = std::make_unique<kept_box>(kept_box{std::move(*made)});
         return {};
     }
@@ -217,7 +226,10 @@ private:
         return there.error();
     }
 
-    static std::int64_t cpu_ns_of(isolate::box const& one) { return isolate::process_cpu_ns(one.keeper_pid()) + isolate::process_cpu_ns(one.reaper().pid); }
+    static std::int64_t cpu_ns_of(isolate::box const& one) {
+        auto const keeper = one.keeper_pid(), reaper = one.reaper().pid;
+        return isolate::process_cpu_ns(keeper) + (reaper == keeper ? 0 : isolate::process_cpu_ns(reaper));
+    }
     /// Lets a box die while something else is done, and keeps count of what it has used.
     void retire(ward& in, birth const& as) {
         auto one = in.boxes.extract(as);
@@ -232,7 +244,7 @@ private:
     isolate::order_room* room_;
     isolate::nursery_plan plan_;
     std::map<birth, std::unique_ptr<isolate::box_plan>> plans_;
-    ward wards_[2];
+    ward wards_[fresh_wards];
     ward* here_ = &wards_[0];
     kept_box* current_ = nullptr;
     struct {

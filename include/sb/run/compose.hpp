@@ -172,8 +172,8 @@ inline run_end end_of_run(isolate::outcome const& got, isolate::limits const& he
         refused("MEMORY_LIMIT", end_class::memory, got.group->oom_kills.value_or(0) > 0, cat("the tree would have used more than ", held.tree_memory_bytes, " bytes"));
     if (got.group && held.tree_pids >= 0)
         refused("PIDS_LIMIT", end_class::pids, got.group->fork_refusals.value_or(0) > 0, cat("more than ", held.tree_pids, " processes and threads were asked for"));
-    if (held.counted_pids >= 0)
-        refused("PIDS_LIMIT", end_class::pids, got.refused_forks > 0, cat("more than ", held.counted_pids, " processes and threads were asked for"));
+    if (held.numbered_pids >= 0)
+        refused("PIDS_LIMIT", end_class::pids, got.refused_forks > 0, cat("more than ", held.numbered_pids, " processes and threads were asked for"));
     if (held.scratch_bytes >= 0)
         refused("DISK_LIMIT", end_class::disk, got.scratch_full, cat("no room is left of ", held.scratch_bytes, " bytes and ", held.scratch_inodes, " files"));
     touched("OUTPUT_LIMIT", got.out.truncated || got.err.truncated || got.killed_by == isolate::killer::output);
@@ -229,7 +229,7 @@ inline run_record compose(run_context const& all, preset_record const& preset, e
     r.left_running = got.left_running;
     r.net_rx_bytes = got.net_rx_bytes, r.net_tx_bytes = got.net_tx_bytes;
     if (got.group) detail::count_group(r, got);
-    if (!r.max_pids) r.max_pids = got.most_tasks;
+    if (!r.max_pids && got.refused_forks > 0 && held.copies == 1) r.max_pids = held.held.numbered_pids; // so many there were when one more was refused
     if (!r.max_pids && got.processes_made == 1) r.max_pids = 1; // no peak is kept, or that of all runs, but there was one alone
 
     if (held.copies > 1) {

@@ -4,6 +4,7 @@
 #include <sb/core/text.hpp>
 #include <sb/isolate/limits.hpp>
 #include <sb/isolate/security_level.hpp>
+#include <sb/isolate/task_limit.hpp>
 #include <sb/run/backend.hpp>
 #include <sb/stress/key_value.hpp>
 #include <sb/stress/keys.hpp>
@@ -112,7 +113,7 @@ public:
         if (!can_.walls) return;
         auto& held = into_.held;
         if (held.level == 0) level(default_level, value{}, ", by default");
-        if (held.tree_pids < 0 && held.user_processes < 0) pids(value{}, default_pids, ", by default");
+        if (held.tree_pids < 0 && held.numbered_pids < 0 && held.user_processes < 0) pids(value{}, default_pids, ", by default");
         if (held.scratch_bytes < 0) {
             // half of the memory for all boxes together: what a run writes must not take the machine down
             auto const all = can_.memory_bytes / 2 / std::max(can_.jobs, 1);
@@ -142,12 +143,11 @@ private:
             into_.held.tree_pids = count;
             apply("PIDS_LIMIT", asked, count, cat("pids control group", std::string_view{how}));
         } else {
-            into_.held.user_processes = count + isolate::resident_processes;
-            // a preset that does not ask need not pay for being told
-            bool const counted = can_.forks_wait && !asked.is_null();
-            if (counted) into_.held.counted_pids = count;
-            auto by = cat("RLIMIT_NPROC of a user namespace", counted ? ", each fork counted" : "; that it is reached stays unknown", std::string_view{how});
-            if (!can_.forks_wait) by += cat(": ", can_.why_no_forks);
+            // a preset that does not ask need not pay for a sandbox of its own
+            bool const numbered = can_.numbered_pids && !asked.is_null() && count <= isolate::most_numbered;
+            (numbered ? into_.held.numbered_pids : into_.held.user_processes) = numbered ? count : count + isolate::resident_processes;
+            auto by = cat(numbered ? "pid_max of a process namespace" : "RLIMIT_NPROC of a user namespace; that it is reached stays unknown", std::string_view{how});
+            if (!can_.numbered_pids) by += cat(": ", can_.why_no_numbers);
             apply("PIDS_LIMIT", asked, count, std::move(by));
         }
     }

@@ -159,12 +159,13 @@ inline bool clear_away(lease_record const& terms, std::vector<std::string>& stuc
     auto const before = stuck.size();
     for (auto const& base : terms.cgroups)
         if (auto const gone = isolate::remove_groups(base, terms.id); gone.has_error()) stuck.push_back(gone.error().what);
-    if (stuck.size() == before && !terms.switched_on.empty() && !terms.cgroups.empty()) isolate::switch_off(terms.cgroups.back(), terms.switched_on);
+    // while another session needs what this one switched on, the lease stays
+    bool const done = stuck.size() != before || terms.switched_on.empty() || terms.cgroups.empty() || isolate::switch_off(terms.cgroups.back(), terms.switched_on);
     if (auto const slash = terms.temp_folder.rfind('/'); slash != std::string::npos) {
         // it looks at every folder there in the same way: label, owner, lock
         isolate::sweep_dead_folders(slash ? terms.temp_folder.substr(0, slash) : std::string{"/"}, stuck);
     }
-    return stuck.size() == before;
+    return done && stuck.size() == before;
 }
 
 } // namespace detail

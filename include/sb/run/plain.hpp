@@ -4,17 +4,26 @@
 #pragma once
 #include <sb/run/backend.hpp>
 #include <sb/run/enforce.hpp>
+#include <map>
+#include <string>
 
 namespace sb::run {
 
 namespace detail {
 
+/// The same on every backend: the kernel adds a process's figures to those of whoever waits for it, the reaper in the end.
+inline std::map<std::string, std::string> traffic_sources() {
+    return {{"read_bytes", "wait4, the tree as far as waited for; from storage"},
+            {"write_bytes", "wait4, the tree as far as waited for; made dirty for storage"},
+            {"read_logical_bytes", "/proc/PID/io, the tree as far as waited for"},
+            {"write_logical_bytes", "/proc/PID/io, the tree as far as waited for"},
+            {"noise", "/proc/stat less our own, between runs, at most every 100 ms"}};
+}
 inline std::map<std::string, std::string> plain_sources() {
-    return {{"cpu_user_s", "wait4, all processes that the slot took in"},
-            {"peak_rss_bytes", "wait4, largest process; never below the slot's own"},
-            {"read_bytes", "wait4, from storage"},
-            {"write_bytes", "wait4, made dirty for storage"},
-            {"write_logical_bytes", "/proc/PID/io of the first process and what it waited for"}};
+    auto all = traffic_sources();
+    all["cpu_user_s"] = "wait4, the tree as far as waited for";
+    all["peak_rss_bytes"] = "wait4, the largest process waited for; never below the reaper's own";
+    return all;
 }
 
 } // namespace detail

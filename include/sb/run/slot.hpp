@@ -184,8 +184,12 @@ private:
         }
         isolate::job job;
         pass_job(wire, job);
-        if (what == errand::run) SB_CHECK(here.make_ready(job));
-        else SB_CHECK(here.look(job));
+        if (what == errand::run) {
+            SB_CHECK(here.make_ready(job));
+        } else if (auto const ready = here.look(job); ready.has_error()) {
+            got.trouble = ready.error().what; // the run had to be ended with all that was around it: its check is not passed, and the next run is another matter
+            return {};
+        }
         if (job.keep_output) make_empty(out_.get()), make_empty(err_.get());
         auto const ours = [&] { return isolate::process_cpu_ns(::getpid()) + isolate::process_cpu_ns(meanwhile.session) + here.helpers_cpu_ns() + meanwhile.runs_cpu_ns; };
         meanwhile.looks.before(monotonic_ns(), ours);

@@ -5,8 +5,10 @@
 #include <sb/isolate/cgroup_host.hpp>
 #include <sb/isolate/landlock.hpp>
 #include <sb/isolate/lend_work.hpp>
+#include <sb/isolate/task_limit_here.hpp>
 #include <sb/run/box_cell.hpp>
 #include <sb/run/environment.hpp>
+#include <sb/run/hidden_command.hpp>
 #include <sb/run/lease.hpp>
 #include <sb/run/plain.hpp>
 #include <algorithm>
@@ -37,6 +39,7 @@ public:
     static result<std::unique_ptr<walls>> make(wall_choices const& asked, std::string const& data_dir, std::string_view path) {
         auto made = std::unique_ptr<walls>{new walls};
         auto& all = made->session_;
+        made->data_dir_ = data_dir;
         SB_CHECK(made->choose_view(asked, path));
         SB_TRY(all.user, isolate::choose_payload_user());
         all.fresh = asked.fresh;
@@ -57,6 +60,10 @@ public:
     void close() {
         if (owner_ != ::getpid()) return;
         if (groups_ && groups_->restore().has_error() && lease_) lease_->leave();
+        if (groups_ && groups_->kind() == isolate::cgroup_kind::v2) { // who switched something on that we needed could not switch it off before
+            std::vector<std::string> stuck;
+            sweep_leases(data_dir_, stuck);
+        }
         groups_.reset();
         lent_.copy.reset();
         lease_.reset();
@@ -75,7 +82,7 @@ public:
     std::string const& folder() const noexcept { return session_.shown.work; }
     /// Nothing when a payload can see the file and what interprets it.
     file_judge hidden() const {
-        return [this](std::string const& file) { return why_hidden(file); };
+        return [this](std::string const& file) { return hidden_command{session_.shown}.why(file); };
     }
     /// Where on the host a file is that a payload knows by its path.
     std::function<std::string(std::string const&)> host_paths() const {
@@ -138,9 +145,9 @@ private:
         can_.tree_cores = found.has(controller::cpu), can_.why_no_cores = found.why_not(controller::cpu);
         can_.tree_time = found.has(controller::cpuacct);
         if (!can_.tree_pids) {
-            auto const wait = isolate::can_make_forks_wait();
-            can_.forks_wait = !wait.has_error();
-            if (wait.has_error()) can_.why_no_forks = wait.error().what;
+            auto const limit = isolate::can_limit_tasks(session_.user);
+            can_.numbered_pids = !limit.has_error();
+            if (limit.has_error()) can_.why_no_numbers = limit.error().what;
         }
         if (!can_.tree_memory && !can_.tree_pids && !can_.tree_cores && !can_.tree_time) return {};
         if (lease_ && terms.switched_on != found.switched_on()) { // the kernel did not take all
@@ -155,50 +162,20 @@ private:
     std::map<std::string, std::string> sources() const {
         std::map<std::string, std::string> all;
         bool const one = groups_ && groups_->version(isolate::controller::memory) == 1;
-        all["cpu_user_s"] = can_.tree_time ? "control group, the whole tree, killed orphans too; split as the kernel samples it" : "wait4, all processes that the sandbox took in";
+        all["cpu_user_s"] = can_.tree_time ? "control group, the whole tree; split as the kernel samples it" : "wait4, the tree as far as waited for";
         all["peak_rss_bytes"] = can_.tree_memory ? cat("memory control group (", one ? "v1" : "v2", "), the whole tree, page cache and tmpfs included, in steps of about 256 KiB")
-                                                 : std::string{"wait4, largest process; never below the slot's own"};
+                                                 : std::string{"wait4, the largest process waited for; never below the sandbox's own"};
         if (can_.tree_memory) {
-            all["peak_file_bytes"] = "charged at the end of the run; null for peaks below 2 MiB";
+            all["peak_file_bytes"] = "charged at the end of the run, less what earlier runs had left; null for peaks below 2 MiB";
             all["peak_shm_bytes"] = "charged at the end of the run, tmpfs included";
             all["peak_anon_bytes"] = "the peak less these two";
         }
-        if (can_.forks_wait) all["max_pids"] = "counted at each fork, where the preset has PIDS_LIMIT";
-        all["read_bytes"] = "wait4, from storage";
-        all["write_bytes"] = "wait4, made dirty for storage";
-        all["write_logical_bytes"] = "/proc/PID/io of the first process and what it waited for";
+        if (can_.numbered_pids) all["max_pids"] = "process namespaces: PIDS_LIMIT when it was in the way, 1 when there was one alone";
+        all.merge(detail::traffic_sources());
         return all;
     }
 
-    std::optional<std::string> why_hidden(std::string const& file) const {
-        auto const& shown = session_.shown;
-        auto const there = isolate::host_path(shown, file);
-        auto const real = isolate::real_path(there);
-        if (real.has_error()) return std::nullopt; // finding it is somebody else's matter
-        if (there != file) return interpreter_hidden(*real); // a binding or another root shows it under this name
-        for (auto const& each : {file, *real}) {
-            if (isolate::shows(shown, each)) continue;
-            if (isolate::detail::is_below(each, "/tmp")) return cat(each, " is hidden behind the sandbox's own /tmp; copy it to the workspace ", shown.work);
-            auto folder = each.substr(0, each.rfind('/'));
-            if (folder.ends_with("/bin")) folder.resize(folder.size() - 4);
-            if (folder.empty()) return cat(each, " is not shown to a payload");
-            return cat(each, " is outside of what a payload sees; --bind ", folder, ":", folder, ":ro shows it");
-        }
-        return interpreter_hidden(*real);
-    }
-    std::optional<std::string> interpreter_hidden(std::string const& script) const {
-        auto const file = open_file(script, O_RDONLY);
-        char head[256];
-        auto const n = file.has_error() ? -1 : ::read(file->get(), head, sizeof head);
-        if (n < 2 || head[0] != '#' || head[1] != '!') return std::nullopt;
-        auto line = trim(std::string_view{head + 2, static_cast<std::size_t>(n) - 2}.substr(0, std::string_view{head + 2, static_cast<std::size_t>(n) - 2}.find('\n')));
-        std::string const interpreter{line.substr(0, line.find_first_of(" \t"))};
-        if (interpreter.empty() || interpreter == script) return std::nullopt;
-        auto why = why_hidden(interpreter);
-        if (why) *why = cat("its interpreter ", *why);
-        return why;
-    }
-
+    std::string data_dir_;
     box_session session_;
     abilities can_;
     std::optional<isolate::cgroup_host> groups_;

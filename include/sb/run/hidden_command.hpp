@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// Why a payload cannot see a command, and the bindings that show it together with what it needs.
+#pragma once
+#include <sb/core/fd.hpp>
+#include <sb/core/text.hpp>
+#include <sb/isolate/view.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <fcntl.h>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace sb::run {
+
+class hidden_command {
+public:
+    explicit hidden_command(isolate::view const& shown) : shown_{&shown} {}
+
+    /// Nothing when a payload can see the file, all that links on the way to it name, and what interprets it.
+    std::optional<std::string> why(std::string const& file) const {
+        auto const& shown = *shown_;
+        auto const there = isolate::host_path(shown, file);
+        auto const real = isolate::real_path(there);
+        if (real.has_error()) return std::nullopt; // finding it is somebody else's matter
+        hidden_files found;
+        if (there == file) follow_links(file, found); // else a binding or another root shows it under this name
+        auto interpreter = interpreter_of(*real);
+        for (int nested = 0; !interpreter.empty() && nested < most_nested; ++nested) {
+            auto const place = isolate::host_path(shown, interpreter);
+            auto const next = isolate::real_path(place);
+            if (next.has_error()) break; // no binding mends that
+            if (found.first.empty()) found.before = "its interpreter ";
+            if (place == interpreter) follow_links(interpreter, found);
+            interpreter = interpreter_of(*next);
+        }
+        if (found.first.empty()) return std::nullopt;
+        if (isolate::detail::is_below(found.first, "/tmp") || isolate::detail::is_below(found.first, "/var/tmp")) return cat(found.before, found.first, " is hidden behind the sandbox's own /tmp; copy it to the workspace ", shown.work);
+        std::string advice;
+        for (auto const& each : found.folders) advice += cat(" --bind ", each, ":", each, ":ro");
+        if (advice.empty()) return cat(found.before, found.first, " is not shown to a payload");
+        return cat(found.before, found.first, " is outside of what a payload sees;", advice, found.folders.size() == 1 ? " shows it" : " show it");
+    }
+
+private:
+    struct hidden_files {
+        std::string before, first; ///< the first of them, and what it is to the command
+        std::vector<std::string> folders; ///< that show them all
+    };
+    void look_at(std::string const& file, hidden_files& found) const {
+        auto const holds = [&](std::string const& each) {
+            auto const real = isolate::real_path(each);
+            return isolate::detail::is_below(file, each) || (!real.has_error() && isolate::detail::is_below(file, *real));
+        };
+        if (isolate::shows(*shown_, file) || std::any_of(found.folders.begin(), found.folders.end(), holds)) return;
+        if (found.first.empty()) found.first = file;
+        for (auto& each : folders_around(file)) found.folders.push_back(std::move(each));
+        // a virtual environment of Python takes its library from where it was made
+        auto const origin = read_file(folder_of(folder_of(file)) + "/pyvenv.cfg");
+        if (origin.has_error()) return;
+        split(*origin, '\n', [&](std::string_view line) {
+            auto const equals = line.find('=');
+            if (equals != std::string_view::npos && trim(line.substr(0, equals)) == "home") look_at(cat(trim(line.substr(equals + 1)), "/python3"), found);
+        });
+    }
+    /// Each name on the way from a name to its file must be there for a payload, and so must the file.
+    void follow_links(std::string path, hidden_files& found) const {
+        for (int hop = 0; hop < most_links; ++hop) {
+            std::string target(4096, '\0');
+            auto const n = ::readlink(path.c_str(), target.data(), target.size());
+            bool const alternative = hop > 0 && n > 0 && isolate::detail::is_below(path, "/etc"); // shown as far as it leads to programs
+            if (!alternative) look_at(path, found);
+            if (n <= 0) { // a folder on the way may have been a link too
+                if (auto const real = isolate::real_path(path); !real.has_error()) look_at(*real, found);
+                return;
+            }
+            target.resize(static_cast<std::size_t>(n));
+            path = without_dots(target.starts_with('/') ? target : cat(folder_of(path), "/", target));
+        }
+    }
+    /// Of a path from the root on; empty for what lies there.
+    static std::string folder_of(std::string const& path) { return path.substr(0, path.rfind('/')); }
+    static std::string without_dots(std::string_view path) {
+        std::string made;
+        split(path, '/', [&](std::string_view name) {
+            if (name == "..") made = made.empty() ? made : folder_of(made);
+            else if (!name.empty() && name != ".") made += cat("/", name);
+        });
+        return made;
+    }
+    /// What a program needs lies beside it: below the prefix whose `bin` it is in, as with interpreters of a user's own. Where
+    /// the prefix has more that is the caller's, its `bin` and `lib`; else the folder that the program is in.
+    static std::vector<std::string> folders_around(std::string const& file) {
+        auto const folder = folder_of(file), prefix = folder_of(folder);
+        if (folder.empty()) return {};
+        auto const has = [&](char const* part) { return ::access(cat(prefix, "/", part).c_str(), F_OK) == 0; };
+        bool const programs = folder.ends_with("/bin") || folder.ends_with("/sbin") || folder.ends_with("/shims");
+        bool const installed = programs && (has("lib") || has("lib64") || has("libexec") || has("pyvenv.cfg"));
+        if (!installed || prefix.empty()) return {folder};
+        char const* const home = std::getenv("HOME");
+        auto const home_path = home && *home == '/' ? isolate::real_path(home) : result<std::string>{std::string{}};
+        auto const real = isolate::real_path(prefix);
+        bool const private_too = !home_path.has_error() && !real.has_error() && !home_path->empty() &&
+                                 (isolate::detail::is_below(*home_path, *real) || *real == *home_path + "/.local");
+        if (!private_too) return {prefix};
+        std::vector<std::string> all{folder};
+        for (char const* part : {"lib", "lib64", "libexec"})
+            if (has(part)) all.push_back(cat(prefix, "/", part));
+        return all;
+    }
+    /// What `#!` names; empty for what is no script.
+    static std::string interpreter_of(std::string const& script) {
+        auto const file = open_file(script, O_RDONLY);
+        char head[256];
+        auto const n = file.has_error() ? -1 : ::read(file->get(), head, sizeof head);
+        if (n < 2 || head[0] != '#' || head[1] != '!') return {};
+        std::string_view const rest{head + 2, static_cast<std::size_t>(n) - 2};
+        auto const line = trim(rest.substr(0, rest.find('\n')));
+        return std::string{line.substr(0, line.find_first_of(" \t"))};
+    }
+    static constexpr int most_links = 40, most_nested = 5; // as the kernel has them
+
+    isolate::view const* shown_;
+};
+
+} // namespace sb::run

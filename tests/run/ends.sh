@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# ends.sh BIN [--nobody]: a command that the sandbox's own rules keep from running is `refused` and one that cannot run is `setup`;
+# a disk that was full for a while is the cause of a bad end; a sandbox is fresh for one run.
+set -euo pipefail
+bin=$(cd "${1:?usage: ends.sh BIN [--nobody]}" && pwd)
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+chmod 755 "$stage"
+if [ "${2-}" = --nobody ]; then
+    [ "$(id -u)" = 0 ] || { echo 'SKIPPED: --nobody needs root, who may become another user'; exit 77; }
+    mkdir "$stage/bin" "$stage/tmp" && cp "$bin"/sb* "$stage/bin" && cp "$0" "$stage/script" && chown 65534:65534 "$stage/tmp"
+    cd "$stage/tmp"
+    status=0
+    setpriv --reuid 65534 --regid 65534 --clear-groups env HOME="$stage/tmp" TMPDIR="$stage/tmp" bash "$stage/script" "$stage/bin" || status=$?
+    exit $status
+fi
+unset "${!SANDBOX_@}"
+mkdir "$stage/work" "$stage/hidden" && cd "$stage/work"
+failed=0
+fail() { echo "ends: $*" >&2; failed=1; }
+run() { # OPTION… -- COMMAND…
+    "$bin/sb-exec" --data-dir "$stage/data" "$@" <"${presets-/dev/null}" >"$stage/record" 2>"$stage/err" && return
+    case $(cat "$stage/err") in *'full isolation cannot be had here'*) echo "SKIPPED: $(cat "$stage/err")"; exit 77 ;; esac
+    fail "$*: $(cat "$stage/err")"
+}
+ends() { # WANTED NAME: what `jq` makes of all records
+    jq -es "$1" "$stage/record" >/dev/null || fail "$2: $(jq -c '[.end, .limits_hit, .fresh]' "$stage/record")"
+}
+
+# refused: by the level, by the rights of a file, by what the walls hide for one preset and not for another
+cp /bin/true mine
+run --set SECURITY_LEVEL=3 -- ./mine
+ends '.[0].end.class == "ok"' 'its own program at level 3'
+run --set SECURITY_LEVEL=4 -- ./mine
+ends '.[0].end | .class == "refused" and .code == null and (.reason | test("^exec: .*SECURITY_LEVEL 4 executes nothing that lies in the workspace"))' 'its own program at level 4'
+run --set SECURITY_LEVEL=4 --bind "$stage/work:/programs" -- sh -c /programs/mine
+ends '.[0].end.class == "ok"' 'a program bound to be read only, at level 4'
+if [ "$(id -u)" = 0 ]; then
+    mkdir "$stage/own" && install -m 700 /bin/true "$stage/own/tool"
+    run --bind "$stage/own" -- "$stage/own/tool"
+    ends '.[0].end | .class == "refused" and (.reason | test("what its owner alone may execute"))' "a program of root's alone"
+fi
+printf '#!/bin/sh\nexit 0\n' >"$stage/hidden/here-or-there" && cp "$stage/hidden/here-or-there" here-or-there && chmod +x here-or-there "$stage/hidden/here-or-there"
+cat >"$stage/presets" <<END
+{"SCENARIO_NAME":"seen","ENV_PATH":"$stage/work:/usr/bin:/bin"}
+{"SCENARIO_NAME":"hidden","ENV_PATH":"$stage/hidden:/usr/bin:/bin"}
+{"SCENARIO_NAME":"missing","ENV_PATH":"/usr/bin:/bin"}
+END
+presets=$stage/presets run -- here-or-there
+ends 'map({(.scenario): .end.class}) | add == {seen: "ok", hidden: "refused", missing: "setup"}' 'a command that is seen, hidden and missing'
+ends 'map(select(.scenario == "hidden").end.reason)[0] | test("hidden behind|outside of what a payload sees")' 'the reason for a hidden one'
+# setup: neither rules nor rights
+printf '#!/nowhere/sh\n' >orphaned && chmod +x orphaned
+run -- ./orphaned
+ends '.[0].end.class == "setup"' 'a script without its interpreter'
+run --isolate basic --set SECURITY_LEVEL=4 -- ./mine
+ends '.[0].end.class == "ok"' 'without walls nothing is refused'
+# a program of another architecture: exit(0) of 32-bit x86, where the machine runs that
+printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0\1\0\0\0\124\200\4\10\64\0\0\0\0\0\0\0\0\0\0\0\64\0\40\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\200\4\10\0\200\4\10\137\0\0\0\137\0\0\0\5\0\0\0\0\20\0\0\270\1\0\0\0\61\333\315\200\0\0' >foreign && chmod +x foreign
+if ./foreign 2>/dev/null; then
+    run -- ./foreign
+    ends '.[0].end | .class == "refused" and .signal == 31 and (.reason | test("killed by the filter of system calls"))' 'a program of another architecture'
+    run --isolate basic -- ./foreign
+    ends '.[0].end.class == "ok"' 'the same without walls'
+else
+    echo 'ends: no 32-bit programs run here: that one is left out'
+fi
+
+# a disk that was full and is not any more; both kinds of room; and one that never was
+run --set DISK_LIMIT=16Mi -- sh -c 'cat /dev/zero >big; sleep 0.1; rm big; exit 1'
+ends '.[0] | .end.class == "disk" and .end.code == 1 and .limits_hit == ["DISK_LIMIT"]' 'a disk that was full'
+run --set DISK_LIMIT=4Mi -- sh -c 'mkdir "$TMPDIR/f"; cd "$TMPDIR/f"; i=0; while : >$i; do i=$((i + 1)); done 2>/dev/null; sleep 0.1; cd /; rm -r "$TMPDIR/f"; exit 1'
+ends '.[0] | .end.class == "disk" and .limits_hit == ["DISK_LIMIT"]' 'as many files as there may be'
+run --set DISK_LIMIT=16Mi -- sh -c 'cat /dev/zero >big; sleep 0.1; rm big; exit 0'
+ends '.[0] | .end.class == "ok" and .limits_hit == ["DISK_LIMIT"]' 'a full disk that did no harm'
+run --set DISK_LIMIT=16Mi -- sh -c 'head -c 8000000 /dev/zero >big; sleep 0.1; rm big; exit 1'
+ends '.[0] | .end.class == "failed" and .limits_hit == []' 'a disk that was half full'
+run --set DISK_LIMIT=16Mi --repeat 2 -- sh -c '[ ! -e big ] && cat /dev/zero >big; rm big; exit 1'
+run --set DISK_LIMIT=16Mi -- sh -c 'exit 1'
+ends '.[0] | .end.class == "failed" and .limits_hit == []' 'the run after a full one'
+
+# fresh: nothing ran there before, whenever it was made
+run --repeat 3 -- true
+ends 'map(.fresh) == [true, false, false]' 'the first run of a sandbox'
+run --warmup 1 --repeat 2 -- true
+ends 'map(.fresh) == [false, false]' 'runs after a warm-up'
+run --fresh --warmup 1 --repeat 3 -- true
+ends 'map(.fresh) == [true, true, true]' 'a new one for each'
+run --isolate basic -- true
+ends 'map(.fresh) == [null]' 'no walls'
+exit $failed
