@@ -14,6 +14,7 @@ command -v jq >/dev/null || { echo 'isolation.sh: jq is not installed' >&2; exit
 unset "${!SANDBOX_@}"
 work=$(mktemp -d) && memory=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
 trap 'rm -rf "$work" "$memory"' EXIT
+trap 'exit 130' INT TERM HUP
 mkdir "$work/in" "$work/own" && cd "$work/in" || exit 4
 export SANDBOX_DATA_DIR=$work/data
 missed=0
@@ -33,7 +34,7 @@ in_words() { awk -F'\t' -v name="$1" -v words="$2" '$1 == name { printf "%8.0f u
 ratio() { { told "$1" 7 "$2" && told "$1" 8 "$2"; } | sort -g | awk '$1 <= 0 { bad = 1 } { last = $1 } END { if (!bad) print last }'; }
 busy() { awk '$1 == "others" && $2 > 10 { printf "(other work took %d %% of the processors meanwhile: ratios of this part are not to be trusted)\n", $2 }' "$work/$1"; }
 sorted() { sort -g | awk '{ all[NR] = $1 } END { if (NR) printf "%s %s %s", all[int((NR + 1) / 2)], all[NR], NR }'; } # median, largest, how many
-exec_of() { timeout 120 "$bin/sb-exec" "$@" </dev/null 2>"$work/why" || echo "sb-exec: $(head -1 "$work/why")" >&2; }
+exec_of() { timeout --foreground 120 "$bin/sb-exec" "$@" </dev/null 2>"$work/why" || echo "sb-exec: $(head -1 "$work/why")" >&2; }
 true=$(type -P true) || exit 4
 
 # ---- one run: each peer is tried once, and told of when it is not there or does not work
@@ -44,7 +45,7 @@ start() {
         shift 3
         path=$(type -P "$1") || { echo "skipped: $name (not installed)"; return; }
         shift
-        if timeout 60 "$path" "${@/#---/--}" </dev/null >/dev/null 2>"$work/why"; then others+=(-- "$way=$name" "$path" "$@") names+=("$name:$words")
+        if timeout --foreground 60 "$path" "${@/#---/--}" </dev/null >/dev/null 2>"$work/why"; then others+=(-- "$way=$name" "$path" "$@") names+=("$name:$words")
         else echo "skipped: $name ($(head -1 "$work/why"))"; fi
     }
     echo "-- one run of true, ratio to posix_spawn and wait"
@@ -54,11 +55,11 @@ start() {
     peer nsjail 'nsjail -Mo' each:20 nsjail -Mo --quiet --chroot / --- "$true"
     if type -P isolate >/dev/null && isolate --init >/dev/null 2>"$work/why"; then peer isolate 'isolate --run, without control groups' each:20 isolate --run --- "$true"
     else echo "skipped: isolate ($(type -P isolate >/dev/null && head -1 "$work/why" || echo 'not installed'))"; fi
-    if type -P docker >/dev/null && ! timeout 20 docker info >/dev/null 2>&1; then echo 'skipped: docker (its daemon does not answer)'
+    if type -P docker >/dev/null && ! timeout --foreground 20 docker info >/dev/null 2>&1; then echo 'skipped: docker (its daemon does not answer)'
     else peer docker 'docker run --rm --network none busybox' each:1 docker run --pull never --rm --network none busybox true; fi
     # shellcheck disable=SC2016 # for that shell
     peer hyperfine 'hyperfine -N, its wall a run' whole:40 sh -c 'exec hyperfine -N --runs 40 --style none --export-json "$1/$$.json" "$2"' sh "$work/own" "$true"
-    timeout 200 "$peers/beside" 20 40 each=spawn "$true" -- more:60=reused "$bin/sb-exec" --repeat @ --- "$true" \
+    timeout --foreground 200 "$peers/beside" 20 40 each=spawn "$true" -- more:60=reused "$bin/sb-exec" --repeat @ --- "$true" \
         -- more:20=fresh "$bin/sb-exec" --fresh --repeat @ --- "$true" "${others[@]}" >"$work/one"
     busy one
     in_words spawn 'posix_spawn and wait' one && echo
@@ -74,7 +75,7 @@ write() {
     printf '%s\n' "$everything" >"$work/everything"
     echo "-- sh -c 'echo hello >FILE' under CPU, MEMORY, PIDS, DISK, FILE, OUTPUT and OPEN_FILES limits, CPU_SECONDS and TIMEOUT"
     shell='echo hello >"$1"'
-    timeout 200 "$peers/beside" 20 40 each=spawn /bin/sh -c "$shell" sh "$memory/file" \
+    timeout --foreground 200 "$peers/beside" 20 40 each=spawn /bin/sh -c "$shell" sh "$memory/file" \
         -- more:40=reused "$bin/sb-exec" --preset-file "$work/everything" --repeat @ --- /bin/sh -c "$shell" sh file \
         -- more:20=fresh "$bin/sb-exec" --preset-file "$work/everything" --fresh --repeat @ --- /bin/sh -c "$shell" sh file >"$work/full"
     exec_of --preset-file "$work/everything" -- /bin/sh -c "$shell" sh file | jq -r '.unsupported[] | "not in force here: \(.key): \(.why)"'
@@ -88,7 +89,7 @@ write() {
 throughput() {
     echo "-- runs a second, --jobs 2 on $(nproc) cores"
     for program in nothing empty; do
-        timeout 200 "$peers/beside" 7 4000 whole=loops /bin/sh -c '"$1" 2000 "$2" & "$1" 2000 "$2"; wait' sh "$peers/exec" "$peers/$program" \
+        timeout --foreground 200 "$peers/beside" 7 4000 whole=loops /bin/sh -c '"$1" 2000 "$2" & "$1" 2000 "$2"; wait' sh "$peers/exec" "$peers/$program" \
             -- more=jobs "$bin/sb-exec" --bind "$peers" --jobs 2 --repeat @ --- "$peers/$program" >"$work/$program"
     done
     speed() { awk -v us="$(told "$1" 3 "$2")" 'BEGIN { if (us > 0) printf "%.0f", 1e6 / us }'; }
@@ -114,7 +115,7 @@ figures() {
         row "$(printf '%8.1f MiB  peak of 3 processes that hold 64 MiB each (largest %.1f, n %s; at most %.2f %% off)' "$middle" "$worst" "$n" "$off")" "$off" 2 '' ' %'
     else echo 'skipped: peak of a tree (no memory control group here)'; fi
 
-    for mib in 0 500; do timeout 100 "$peers/hold" "$mib" 100 true >"$work/hold$mib" || echo "hold $mib failed" >&2; done
+    for mib in 0 500; do timeout --foreground 100 "$peers/hold" "$mib" 100 true >"$work/hold$mib" || echo "hold $mib failed" >&2; done
     peak_of() { awk '/^[0-9]/ { print $1 / 1024 }' "$work/hold$1" | sorted; }
     read -r small small_most n < <(peak_of 0)
     read -r large large_most n < <(peak_of 500)
@@ -131,7 +132,7 @@ figures() {
 late() {
     echo "-- a program, and two more that it left, deaf to every signal, under a TIMEOUT of 20 ms"
     # shellcheck disable=SC2016
-    timeout 100 "$peers/beside" 1 300 lines=deaf /bin/sh -c '"$@" | tee "$0"' "$work/deaf" "$bin/sb-exec" --bind "$peers" --timeout 0.02 --repeat 301 --- "$peers/workload" deaf 10 >"$work/late"
+    timeout --foreground 100 "$peers/beside" 1 300 lines=deaf /bin/sh -c '"$@" | tee "$0"' "$work/deaf" "$bin/sb-exec" --bind "$peers" --timeout 0.02 --repeat 301 --- "$peers/workload" deaf 10 >"$work/late"
     read -r middle worst n < <(jq -r 'select(.end.class == "timeout") | (.wall_s - 0.02) * 1e3' "$work/deaf" | sorted)
     others=$(jq -r 'select(.end.class != "timeout") | .end.class' "$work/deaf" | sort | uniq -c | xargs)
     busy late
@@ -144,7 +145,7 @@ flood() {
     echo "-- 4 GB of output, all of it taken, counted and hashed"
     all=4000000000
     taking() { printf '"%s" --bind "%s" --set OUTPUT_LIMIT=8Gi -- ' "$bin/sb-exec" "$peers"; }
-    timeout 240 "$peers/interleave" 3 "bare=\"$peers/workload\" lines $all" "ours=$(taking)\"$peers/workload\" lines $all" \
+    timeout --foreground 240 "$peers/interleave" 3 "bare=\"$peers/workload\" lines $all" "ours=$(taking)\"$peers/workload\" lines $all" \
         "block=\"$peers/workload\" flood $all" "cat=sh -c '\"$peers/workload\" flood $all | cat'" "flood=$(taking)\"$peers/workload\" flood $all" \
         "capped=\"$bin/sb-exec\" --bind \"$peers\" -- \"$peers/workload\" flood $all" "little=$(taking)\"$peers/workload\" flood 4000" >"$work/flood"
     over() { awk -v a="$(told "$1" "$3" flood)" -v b="$(told "$2" "$3" flood)" 'BEGIN { if (a && b) printf "%.2f", a / b }'; }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Probes: programs that try to get out, a witness that judges them, controls that show them able to succeed.
-option(SB_PROBES "Run the probes and victims against the sandbox in CTest" OFF)
+option(SB_PROBES "Run the probes and victims against the sandbox in CTest" ON)
 
 # the probe runs in any root: static, and without what a sanitizer would add to it
 add_executable(sb_probe probes/main.cpp probes/exhaust.cpp probes/outlive.cpp probes/speak.cpp probes/see.cpp probes/call.cpp probes/escape.cpp

@@ -25,6 +25,7 @@ enter() { # makes the ground and runs us in it
     for line in "$bin/sb-exec" "$bin/../victims/victim" "$bin/../victims/soiler" "$bin/../witness/kill_at"; do
         [ -x "$line" ] || { echo "run.sh: $line is not built" >&2; exit 2; }
     done
+    for line in perl pgrep ipcmk setpriv unshare; do command -v $line >/dev/null || { echo "SKIPPED: needs $line"; exit 77; }; done
     local user=(--mount-proc)
     if [ "$(id -u)" != 0 ]; then
         for line in "${words[@]}"; do [ "$line" != --nobody ] || { echo 'SKIPPED: --nobody needs root, who may become another user'; exit 77; }; done
@@ -49,9 +50,10 @@ leave() {
     [ -z "${ground-}" ] || { kill -9 $ground && wait $ground; } 2>/dev/null # its first process dies with it, and all others with that
     for folder in "${made[@]}"; do echo $$ >"${folder%/*}/cgroup.procs"; done
     for try in 1 2 3 4 5 6 7 8 9 10; do
+        [ "$try" = 1 ] || sleep 0.1
         for folder in "${made[@]}"; do [ ! -d "$folder" ] || find "$folder" -depth -type d -exec rmdir {} + 2>/dev/null; done
-        [ -n "$(find "${made[@]}" -maxdepth 0 2>/dev/null)" ] || break
-        sleep 0.1
+        for folder in "${made[@]}"; do [ ! -d "$folder" ] || continue 2; done
+        break
     done
 }
 # "own FOLDER": a hierarchy in which our own group can hold another; "shared FOLDER": one that hands out controllers by the
@@ -66,7 +68,7 @@ hierarchies() {
             *) continue ;;
             esac
             [ "$root" = / ] || path=${path#"$root"}
-            if [ "$kind" = cgroup2 ] && [ -s "$mount/cgroup.controllers" ]; then echo "shared $mount"; else echo "own $mount${path%/}"; fi
+            if [ "$kind" = cgroup2 ] && grep -qswE 'memory|pids|cpu' "$mount/cgroup.controllers"; then echo "shared $mount"; else echo "own $mount${path%/}"; fi
             break
         done < <(sed 's/ - / /; s/^\(\([^ ]* \)\{6\}\)\(.*\) \(cgroup2\? \)/\1\4/' /proc/self/mountinfo | grep ' cgroup2\? ')
     done </proc/self/cgroup
@@ -78,6 +80,7 @@ if [ -z "${SB_WITNESS_BIN-}" ]; then
 fi
 
 # ---- in the ground
+. "$here/picture.sh" # soon hidden, when it lies below /tmp
 IFS=: read -ra own_groups <<<"$SB_WITNESS_OWN"
 IFS=: read -ra shared_groups <<<"$SB_WITNESS_SHARED"
 bin=$SB_WITNESS_BIN
@@ -98,7 +101,7 @@ done
 
 # all that is written to has a file system of its own, whose free space nobody else changes
 mount --bind "$bin/.." /mnt && mount -t tmpfs -o mode=1777 none /tmp && mkdir /tmp/tools &&
-    cp /mnt/bin/sb* /mnt/victims/victim /mnt/victims/soiler /mnt/witness/kill_at "$here/picture.sh" /tmp/tools && umount /mnt &&
+    cp /mnt/bin/sb* /mnt/victims/victim /mnt/victims/soiler /mnt/witness/kill_at /tmp/tools && umount /mnt &&
     mount -t tmpfs -o mode=755 none /mnt && cp -r /tmp/tools /mnt && rm -r /tmp/tools || exit 2
 for folder in /run /var/tmp /dev/shm; do mount -t tmpfs -o mode=1777 none $folder || exit 2; done
 { mkdir -p /dev/mqueue 2>/dev/null; mount -t mqueue none /dev/mqueue; } || exit 2
@@ -124,7 +127,6 @@ WAY
 mount -t tmpfs -o mode=1777 none "$stage/pictures" || exit 2
 export TMPDIR=$stage/tmp HOME=$stage/home XDG_STATE_HOME=$stage/data LC_ALL=C.UTF-8
 cd "$work" || exit 2
-. "$stage/tools/picture.sh"
 
 broken=0
 note() { [ -z "$1" ] || wrong+=$1$'\n'; }
