@@ -26,7 +26,7 @@ picture() { # into the file $1; built-in commands first, for those that are not 
         done
         for stat in shm sem msg; do awk -v kind=$stat 'NR > 1 { print "System V", kind, $1, $2 }' /proc/sysvipc/$stat; done
         awk '{ print "key of", $6, $8, $9 }' /proc/keys
-        awk '{ print "keys of", $1, $4 }' /proc/key-users
+        awk -v us="$us" '$1 == us ":" || $1 == "1879100000:" { print "keys of", $1, $4 }' /proc/key-users # others come and go
         awk 'FNR == 1 { next } { print "socket", FILENAME, $2, $3, $4, $10 }' /proc/net/tcp /proc/net/udp /proc/net/raw /proc/net/netlink
         [ ! -e /proc/net/tcp6 ] || awk 'FNR == 1 { next } { print "socket", FILENAME, $2, $3, $4, $10 }' /proc/net/tcp6 /proc/net/udp6 /proc/net/raw6
         awk 'NR > 1 { print "socket unix", $7, $8 }' /proc/net/unix

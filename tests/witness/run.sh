@@ -128,6 +128,7 @@ mount -t tmpfs -o mode=1777 none "$stage/pictures" || exit 2
 export TMPDIR=$stage/tmp HOME=$stage/home XDG_STATE_HOME=$stage/data LC_ALL=C.UTF-8
 cd "$work" || exit 2
 
+us=$("${as[@]}" id -u)
 broken=0
 note() { [ -z "$1" ] || wrong+=$1$'\n'; }
 verdict() { # NAME WHAT: what is empty is well
