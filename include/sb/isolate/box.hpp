@@ -79,7 +79,6 @@ public:
         struct stat queues {};
         if (queues_ && (::fstat(queues_.get(), &queues) != 0 || queues.st_size != no_queues_)) all.emplace_back("message queues");
         if (room.order().tree.leftovers != 0) all.emplace_back("ipc objects");
-        if (room.order().tree.session_priority != 0) all.emplace_back("priority of the session");
         if (!network_is_quiet() && (ask({keeper_request::kind::reset_network, {}}).has_error() || !network_is_quiet())) all.emplace_back("sockets");
         return all;
     }
@@ -119,16 +118,14 @@ public:
     void kill() noexcept {
         if (unborn_of_) be_born();
         if (keeper_ < 0) return;
-        if (reaper_.pid > 0) ::kill(reaper_.pid, SIGKILL);
-        ::kill(keeper_, SIGKILL);
-        for (auto& each : watched_) each.reset(); // the last who lets go of a file system has to clear it away
+        for (auto& each : watched_) each.reset();
+        strike();
     }
     /// Kills what runs in it and waits until it is gone; what the last run wrote can still be looked at.
     void end() noexcept {
         if (unborn_of_) be_born();
         if (keeper_ < 0) return;
-        if (reaper_.pid > 0) ::kill(reaper_.pid, SIGKILL);
-        ::kill(keeper_, SIGKILL);
+        strike();
         while (::waitpid(keeper_, nullptr, 0) < 0 && errno == EINTR) {}
         if (reaper_.pid > 0) while (::waitpid(reaper_.pid, nullptr, 0) < 0 && errno == EINTR) {} // ours now, as we adopt orphans
         keeper_ = -1;
@@ -141,6 +138,12 @@ private:
         struct statfs space {};
     };
     box() = default;
+    void strike() noexcept {
+        // the last who lets go of a namespace has to take it down, and that is not to be us
+        mounts_changed_.reset(), queues_.reset(), sockets4_.reset(), sockets6_.reset(), devices_.reset();
+        if (reaper_.pid > 0) ::kill(reaper_.pid, SIGKILL);
+        ::kill(keeper_, SIGKILL);
+    }
     /// A box that ends before anybody has waited for it: its keeper has to be known first.
     void be_born() noexcept {
         auto const keeper = std::exchange(unborn_of_, nullptr)->hear(number_);

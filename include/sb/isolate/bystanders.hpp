@@ -35,7 +35,7 @@ inline std::int64_t process_cpu_ns(pid_t pid) noexcept {
 struct machine_ticks {
     std::int64_t busy = 0, steal = 0;
     static std::optional<machine_ticks> parse(std::string_view line) noexcept {
-        enum { user, nice, system, idle, wait, irq, soft_irq, steal, fields };
+        enum { user, nice, system, idle, wait, irq, soft_irq, stolen, fields };
         std::int64_t all[fields]{};
         if (!line.starts_with("cpu ")) return std::nullopt;
         line.remove_prefix(4);
@@ -45,7 +45,7 @@ struct machine_ticks {
             if (code != std::errc{}) return std::nullopt;
             line.remove_prefix(static_cast<std::size_t>(end - line.data()));
         }
-        return machine_ticks{all[user] + all[nice] + all[system] + all[irq] + all[soft_irq], all[steal]};
+        return machine_ticks{all[user] + all[nice] + all[system] + all[irq] + all[soft_irq], all[stolen]};
     }
 };
 

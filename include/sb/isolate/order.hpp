@@ -72,7 +72,6 @@ struct tree_report {
     std::int64_t last_end_ns = 0;
     std::int64_t own_cpu_ns = 0; ///< the reaper's own processor time since the order came
     std::int64_t leftovers = 0; ///< System V objects that are there after the run
-    std::int64_t session_priority = 0; ///< of the reaper's session, as "nice" counts
 };
 
 /// A run, ready to be executed.

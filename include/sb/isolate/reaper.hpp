@@ -31,11 +31,10 @@ namespace sb::isolate {
 struct reaper_files {
     unique_fd io = unique_fd{}; ///< its own counts, to which those of every child that it waited for are added
     unique_fd last_pid = unique_fd{}; ///< of its process namespace
-    unique_fd session = unique_fd{}; ///< how its session is scheduled, which payloads share; -1: no session is
 
     static reaper_files open() {
         auto const file = [](char const* path) { return unique_fd{::open(path, O_RDONLY | O_CLOEXEC)}; };
-        return {file("/proc/self/io"), file("/proc/sys/kernel/ns_last_pid"), file("/proc/self/autogroup")};
+        return {file("/proc/self/io"), file("/proc/sys/kernel/ns_last_pid")};
     }
 };
 
@@ -106,7 +105,6 @@ private:
         count_traffic(order.tree.traffic);
         if (auto const last = last_pid(); last > 0 && !children_.empty() && children_.front().pid > 0) order.tree.processes_made = last - children_.front().pid + 1;
         if (alone_) order.tree.leftovers = ipc_objects();
-        order.tree.session_priority = session_priority();
         order.tree.own_cpu_ns = own_cpu_ns() - cpu_before;
         (void)detail::send_word(socket_.get(), {word::done, 0});
     }
@@ -157,7 +155,7 @@ private:
     /// What the first processes left behind.
     void end_the_rest() {
         ending_ = !stopped_;
-        if (ending_ && alive_ == 0) reap();
+        if (ending_ && alive_ == 0 && !none_left_) reap();
         clear();
     }
     void clear() {
@@ -274,19 +272,6 @@ private:
         std::int64_t pid = -1;
         if (n > 0) own_reads_ += n, (void)std::from_chars(text, text + n, pid);
         return pid;
-    }
-    /// Any process of a session can worsen it and none can mend it; 0: as it was made.
-    std::int64_t session_priority() noexcept {
-        char text[64];
-        auto const n = files_.session ? ::pread(files_.session.get(), text, sizeof text, 0) : -1;
-        if (n <= 0) return 0;
-        own_reads_ += n;
-        std::string_view const whole{text, static_cast<std::size_t>(n)};
-        constexpr std::string_view before = " nice ";
-        auto const at = whole.find(before);
-        std::int64_t nice = 0;
-        if (at != std::string_view::npos) (void)std::from_chars(whole.data() + at + before.size(), whole.data() + whole.size(), nice);
-        return nice;
     }
     /// Empties the bell; how many bytes that took is ours, not a payload's.
     void read_signals() noexcept {

@@ -20,7 +20,6 @@
 #include <optional>
 #include <poll.h>
 #include <string>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -294,9 +293,8 @@ private:
         if (from < 0) return;
         auto& spare = spare_[static_cast<std::size_t>(from)];
         int const far = spare.ends.write.get();
-        int left = 0;
         f_owner_ex owner{};
-        bool const as_born = near && !got_.reaper_lost && ::ioctl(near.get(), FIONREAD, &left) == 0 && left == 0 && ::fcntl(far, F_GETFL) == O_WRONLY &&
+        bool const as_born = near && dry_ && !got_.reaper_lost && ::fcntl(far, F_GETFL) == O_WRONLY &&
                              ::fcntl(far, F_GETPIPE_SZ) == spare.size && ::fcntl(far, F_GETSIG) == 0 && ::fcntl(far, F_GETOWN_EX, &owner) == 0 && owner.pid == 0;
         spare.ends.read = std::move(near);
         spare.lent = false;
@@ -389,6 +387,7 @@ private:
     }
     /// What is in the pipes already; nobody of the tree is left to write more.
     void read_dry() {
+        dry_ = false;
         // bounded: a stranger who was handed the other end may be writing still
         for (int i = 0; i < most_dry_reads; ++i) {
             waiting_.clear();
@@ -396,7 +395,10 @@ private:
                 if (fd) waiting_.push_back({fd.get(), POLLIN, 0});
             };
             for (auto const& c : copies_) watch(c.out.end), watch(c.err.end), watch(c.report);
-            if (waiting_.empty() || ::poll(waiting_.data(), waiting_.size(), 0) <= 0) return;
+            if (waiting_.empty() || ::poll(waiting_.data(), waiting_.size(), 0) == 0) {
+                dry_ = true;
+                return;
+            }
             drain_ready(0);
         }
     }
@@ -486,7 +488,7 @@ private:
     outcome got_;
     fullness_watch fullness_;
     std::int64_t first_ns_ = 0, patience_ns_ = -1;
-    bool stop_ = false, stopping_ = false, done_ = false;
+    bool stop_ = false, stopping_ = false, done_ = false, dry_ = false;
 };
 
 } // namespace sb::isolate

@@ -209,7 +209,7 @@ inline result<zygote> start_zygote(zygote_plan& plan, std::string const& root, i
         ::_exit(1);
     }
     auto const* const filter = plan.filter;
-    detail::close_all_but(std::array{socket, files.io.get(), files.last_pid.get(), files.session.get()});
+    detail::close_all_but(std::array{socket, files.io.get(), files.last_pid.get()});
     auto mine = reaper::make(unique_fd{socket}, room, true, std::move(files));
     if (mine.has_error() || (filter && install(*filter) < 0)) ::_exit(1);
     mine->serve();

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <sys/mman.h>
@@ -131,30 +132,35 @@ private:
             if (made.has_error()) broken = made.error().what;
             else here = std::move(*made);
         }
-        // an answer is sent while the next run is under way, so that neither waits for the session to wake up
-        std::string owed;
+        // an answer is packed and sent while the next run is under way, so that neither waits for the session to wake up
+        struct answer {
+            std::string wrong;
+            isolate::outcome got;
+        };
+        std::optional<answer> owed;
         auto const pay = [&] {
-            return owed.empty() || !send_message(socket, std::exchange(owed, {})).has_error();
+            if (!owed) return true;
+            packer wire;
+            wire(owed->wrong);
+            pass_outcome(wire, owed->got);
+            owed.reset();
+            return !send_message(socket, wire.text()).has_error();
         };
         while (::getppid() == session_pid) {
             pollfd waiting[] = {{socket, POLLIN, 0}, {runs.has_error() ? -1 : runs->signals(), POLLIN, 0}};
-            if (::poll(waiting, 2, owed.empty() ? -1 : 0) < 0) continue;
+            if (::poll(waiting, 2, owed ? 0 : -1) < 0) continue;
             if (!waiting[0].revents && !waiting[1].revents && !pay()) break;
             if (waiting[1].revents && runs->stop_asked()) break;
             if (!waiting[0].revents) continue;
             auto const text = receive_message(socket);
             if (!text) break;
-            packer answer;
-            isolate::outcome got;
-            auto wrong = broken;
-            if (wrong.empty()) {
-                auto const done = execute(*text, session, *runs, *room, *here, meanwhile, got, pay);
-                if (done.has_error()) wrong = done.error().what;
+            answer made{broken, {}};
+            if (broken.empty()) {
+                auto const done = execute(*text, session, *runs, *room, *here, meanwhile, made.got, pay);
+                if (done.has_error()) made.wrong = done.error().what;
             }
-            answer(wrong);
-            pass_outcome(answer, got);
             if (!pay()) break;
-            owed = answer.text();
+            owed.emplace(std::move(made));
         }
         (void)pay();
         if (!here) return;
