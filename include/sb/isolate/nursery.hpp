@@ -7,6 +7,7 @@
 // owner's child, not the nursery's (CLONE_PARENT). The nursery works while its owner does something else: a sandbox is
 // asked for now and taken when it is needed.
 #pragma once
+#include <sb/core/clock.hpp>
 #include <sb/core/fd.hpp>
 #include <sb/isolate/cgroup.hpp>
 #include <sb/isolate/filter.hpp>
@@ -111,8 +112,14 @@ private:
     }
     result<pid_t> bear(birth_wish const& wish, syscall_filter const& filter, int to_keeper, int to_reaper) {
         int const own_numbers = wish.most_tasks >= 0 ? CLONE_NEWPID : 0;
-        auto const pid = static_cast<pid_t>(::syscall(
-            SYS_clone, own_numbers | CLONE_PARENT | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+        auto const clone = [&] {
+            return static_cast<pid_t>(::syscall(SYS_clone, own_numbers | CLONE_PARENT | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | SIGCHLD, nullptr,
+                                                nullptr, nullptr, nullptr));
+        };
+        auto pid = clone();
+        // the kernel takes the networks of dead sandboxes down at its leisure, and until then they count
+        auto const until = monotonic_ns() + most_patience_ns;
+        while (pid < 0 && errno == ENOSPC && monotonic_ns() < until) ::usleep(5000), pid = clone();
         if (pid < 0) return last_error("make namespaces");
         if (pid > 0) return pid;
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -126,6 +133,8 @@ private:
         keeper{std::move(plan), to_keeper, to_reaper, *room_}.serve();
         ::_exit(0);
     }
+
+    static constexpr std::int64_t most_patience_ns = 3'000'000'000;
 
     nursery_plan const* plan_;
     unique_fd lower_;
