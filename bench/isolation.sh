@@ -30,8 +30,8 @@ row() {
 told() { awk -F'\t' -v name="$1" -v field="$2" '$1 == name { print $field }' "$work/$3"; } # of a line of beside or interleave
 in_words() { awk -F'\t' -v name="$1" -v words="$2" '$1 == name { printf "%8.0f us  x%.2f (best %.2f)  %s, n %d", $3, $7, $8, words, $2; found = 1 }
     END { if (!found) printf "       ? us  %s failed", words }' "$work/$3"; }
-# Where the two differ the machine is busy, and the worse one counts; a difference below nothing is no number.
-ratio() { { told "$1" 7 "$2" && told "$1" 8 "$2"; } | sort -g | awk '$1 <= 0 { bad = 1 } { last = $1 } END { if (!bad) print last }'; }
+# Of means, as the median of the rounds; a difference below nothing is no number.
+ratio() { told "$1" 7 "$2" | awk '$1 > 0'; }
 busy() { awk '$1 == "others" && $2 > 10 { printf "(other work took %d %% of the processors meanwhile: ratios of this part are not to be trusted)\n", $2 }' "$work/$1"; }
 sorted() { sort -g | awk '{ all[NR] = $1 } END { if (NR) printf "%s %s %s", all[int((NR + 1) / 2)], all[NR], NR }'; } # median, largest, how many
 exec_of() { timeout --foreground 120 "$bin/sb-exec" "$@" </dev/null 2>"$work/why" || echo "sb-exec: $(head -1 "$work/why")" >&2; }
@@ -59,7 +59,7 @@ start() {
     else peer docker 'docker run --rm --network none busybox' each:1 docker run --pull never --rm --network none busybox true; fi
     # shellcheck disable=SC2016 # for that shell
     peer hyperfine 'hyperfine -N, its wall a run' whole:40 sh -c 'exec hyperfine -N --runs 40 --style none --export-json "$1/$$.json" "$2"' sh "$work/own" "$true"
-    timeout --foreground 200 "$peers/beside" 20 40 each=spawn "$true" -- more:60=reused "$bin/sb-exec" --repeat @ --- "$true" \
+    timeout --foreground 200 "$peers/beside" 20 40 each=spawn "$true" -- more:200=reused "$bin/sb-exec" --repeat @ --- "$true" \
         -- more:20=fresh "$bin/sb-exec" --fresh --repeat @ --- "$true" "${others[@]}" >"$work/one"
     busy one
     in_words spawn 'posix_spawn and wait' one && echo
@@ -76,7 +76,7 @@ write() {
     echo "-- sh -c 'echo hello >FILE' under CPU, MEMORY, PIDS, DISK, FILE, OUTPUT and OPEN_FILES limits, CPU_SECONDS and TIMEOUT"
     shell='echo hello >"$1"'
     timeout --foreground 200 "$peers/beside" 20 40 each=spawn /bin/sh -c "$shell" sh "$memory/file" \
-        -- more:40=reused "$bin/sb-exec" --preset-file "$work/everything" --repeat @ --- /bin/sh -c "$shell" sh file \
+        -- more:200=reused "$bin/sb-exec" --preset-file "$work/everything" --repeat @ --- /bin/sh -c "$shell" sh file \
         -- more:20=fresh "$bin/sb-exec" --preset-file "$work/everything" --fresh --repeat @ --- /bin/sh -c "$shell" sh file >"$work/full"
     exec_of --preset-file "$work/everything" -- /bin/sh -c "$shell" sh file | jq -r '.unsupported[] | "not in force here: \(.key): \(.why)"'
     busy full

@@ -62,6 +62,7 @@ void declare(sb::cli::tool& tool, choices& c) {
     tool.flag("--allow-degraded", "fall back to basic where full isolation cannot be had, and record it", c.allow_degraded);
     tool.flag("--require-limits", "run nothing under a preset of which a limit cannot be enforced here", c.require_limits);
     tool.option("--work", "DIR", "workspace: shown at its own path, what is written goes to a copy; default: the current folder", c.walls.work).env("SANDBOX_REPO_PATH");
+    tool.flag("--work-copy", "give each run a copy of the workspace in memory instead of a view of it", c.walls.copies_work);
     tool.option("--bind", "SRC[:DST][:ro|rw]", "a folder or file to be shown too, read-only unless rw", c.walls.bindings);
     tool.flag("--bind-path", "show the folders of PATH too, read-only", c.walls.bind_path);
     tool.option("--root", "DIR", "take the system folders (/usr, /bin, /lib, what is shown of /etc) from there", c.walls.system);
@@ -77,7 +78,7 @@ void declare(sb::cli::tool& tool, choices& c) {
 /// The first option that says what a sandbox is to be like, for where there is none.
 std::string_view needs_walls(choices const& c) {
     auto const& asked = c.walls;
-    return !asked.work.empty() ? "--work" : !asked.system.empty() ? "--root" : !asked.bindings.empty() ? "--bind" : asked.bind_path ? "--bind-path" : asked.fresh ? "--fresh" : "";
+    return !asked.work.empty() ? "--work" : !asked.system.empty() ? "--root" : !asked.bindings.empty() ? "--bind" : asked.bind_path ? "--bind-path" : asked.copies_work ? "--work-copy" : asked.fresh ? "--fresh" : "";
 }
 
 sb::result<void> check_choices(choices const& c) {

@@ -17,6 +17,7 @@
 #include <sb/core/sha256.hpp>
 #include <sb/isolate/remove_tree.hpp>
 #include <set>
+#include <sys/file.h>
 #include <sys/msg.h>
 #include <sys/random.h>
 #include <sys/sem.h>
@@ -216,6 +217,13 @@ inline bool groups_below(std::string const& folder, int depth, std::string& into
     if (!lived_in && folder.find("sandbench") != std::string::npos) into += folder + "\n";
     return lived_in;
 }
+/// A folder of a session that is alive, for it holds the lock: somebody else's, as ours is over.
+inline bool has_owner(std::string const& folder) {
+    int const fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    bool const held = fd >= 0 && ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd >= 0) ::close(fd);
+    return held;
+}
 } // namespace detail
 
 /// Lines, one for each thing. `programs`: those that nobody may change.
@@ -259,7 +267,9 @@ inline snapshot look(host const& at, std::vector<std::string> const& programs) {
     listed.clear();
     for (auto const& folder : {std::string{"/tmp"}, std::string{"/var/tmp"}, std::string{"/run"}})
         for (auto const& name : names_of(folder))
-            if (name.starts_with("sb-exec") || name.starts_with("sb-probe") || name.starts_with("sb-neighbour") || (name.starts_with("sandbench") && !name.starts_with("sandbench-vm"))) listed += folder + "/" + name + "\n";
+            if ((name.starts_with("sb-exec") || name.starts_with("sb-probe") || name.starts_with("sb-neighbour") || (name.starts_with("sandbench") && !name.starts_with("sandbench-vm"))) &&
+                !detail::has_owner(folder + "/" + name))
+                listed += folder + "/" + name + "\n";
     all["/tmp, /var/tmp, /run"] = listed;
     listed.clear();
     for (auto const& name : names_of(at.work))

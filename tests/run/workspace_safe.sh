@@ -73,6 +73,12 @@ for place in "${places[@]}"; do
     left=${folders}new # and another's file, whose owner has no name inside, unless all was copied
     [ "$(id -u)" != 0 ] || ! "$bin/sb-doctor" --data-dir "$stage/data" | grep -q '"name":"owners","status":"ok"' || left="$left other"
     [ "$got" = "$left " ] || fail "$place: after the damage there is: $got"
+    options=(--work-copy --repeat 2) # the second run finds it as the first did
+    got=$(run 'cat file one two in folder/inner closed/x >/door/out; ./script >>/door/out; ls -A | wc -l >>/door/out; : >new; rm -r folder; echo soil >file')
+    [ "$(tr '\n' ' ' <<<"$got")" = "original linked linked original inner x script $(find . -mindepth 1 -maxdepth 1 | wc -l) " ] || fail "$place: the payload sees of a copy: $got"
+    got=$(run "$damage")
+    [ "$got" = 'new ' ] || fail "$place: after the damage there is of a copy: $got"
+    options=()
     after=$(tree)
     [ "$before" = "$after" ] || fail "$place: $(diff <(echo "$before") <(echo "$after"))"
     if [ "$(id -u)" = 0 ]; then

@@ -97,6 +97,8 @@ overlay_truth() { # what it says of folders that were there before a run is what
     contains "$(cd marks && sb-exec -- rm -r folder)" "\"class\":\"$class\""
 }
 check 'what sb-doctor says of removing folders is so' overlay_truth
+copies() { contains "$(cd marks && sb-exec --work-copy -- sh -c 'rm -r folder && mkdir folder')" '"class":"ok"'; }
+check 'folders of a workspace that is copied can be removed' copies
 
 # ---- probes, victims, and what records say; nothing may be skipped here, where every limit holds a whole tree
 

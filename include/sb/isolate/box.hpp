@@ -35,6 +35,7 @@ public:
         made.reaper_.socket = unique_fd{to_reaper[0]};
         unique_fd reaper_end{to_reaper[1]};
         SB_TRY(made.number_, from.ask({plan.level, plan.most_tasks, size}, plan.filter, std::move(keeper_end), std::move(reaper_end)));
+        made.copies_work_ = from.copies_work();
         made.unborn_of_ = &from, made.size_ = size, made.level_ = plan.level, made.counts_tasks_ = plan.most_tasks >= 0;
         return made;
     }
@@ -85,10 +86,11 @@ public:
 
     /// Workspace, home, /tmp and /dev/shm as on the first day, with this much room. True when they had to be made anew.
     result<bool> make_clean(scratch_size size) {
-        if (size == size_ && untouched()) return false;
+        if (size == size_ && (copies_work_ ? std::exchange(unused_, false) : untouched())) return false; // a copy does not show that it was written to
         SB_CHECK(ask({keeper_request::kind::renew, size}));
         size_ = size;
         SB_CHECK(accept_space());
+        unused_ = false;
         return true;
     }
     /// Bytes that went over the sandbox's own network since the last call: received, sent.
@@ -154,7 +156,7 @@ private:
         watched_ = std::move(from.watched_);
         mounts_changed_ = std::move(from.mounts_changed_), queues_ = std::move(from.queues_);
         sockets4_ = std::move(from.sockets4_), sockets6_ = std::move(from.sockets6_), devices_ = std::move(from.devices_);
-        unborn_of_ = std::exchange(from.unborn_of_, nullptr), number_ = from.number_, level_ = from.level_, counts_tasks_ = from.counts_tasks_, tasks_made_ = from.tasks_made_;
+        unborn_of_ = std::exchange(from.unborn_of_, nullptr), number_ = from.number_, copies_work_ = from.copies_work_, unused_ = from.unused_, level_ = from.level_, counts_tasks_ = from.counts_tasks_, tasks_made_ = from.tasks_made_;
         no_queues_ = from.no_queues_, no_sockets_ = from.no_sockets_, network_before_ = from.network_before_, facts_ = from.facts_, size_ = from.size_;
     }
 
@@ -293,6 +295,7 @@ private:
     pid_t keeper_ = -1;
     nursery* unborn_of_ = nullptr; // until its keeper was heard of
     std::uint64_t number_ = 0; // with the nursery
+    bool copies_work_ = false, unused_ = true;
     int level_ = default_level;
     bool counts_tasks_ = false;
     std::int64_t tasks_made_ = -1;

@@ -21,6 +21,7 @@ namespace sb::isolate {
 
 struct tree_copy {
     std::int64_t files = 0, bytes = 0;
+    std::int64_t inodes = 0; ///< files, folders and links
     std::vector<std::string> skipped; ///< with the reason, a few of them
     std::int64_t skipped_count = 0;
     std::vector<std::string> removed; ///< marks of an overlay that a name of the folder below is gone
@@ -83,6 +84,7 @@ private:
         if (!S_ISREG(opened.st_mode)) return skip(path, "changed while it was looked at"), result<void>{};
         unique_fd const target{::openat(to, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
         if (!target) return last_error("make", path);
+        ++told_.inodes;
         for (;;) {
             auto const n = retry([&] { return ::copy_file_range(source.get(), nullptr, target.get(), nullptr, std::size_t{1} << 30, 0); });
             if (n == 0) break;
@@ -116,6 +118,7 @@ private:
         if (!source && errno == EACCES && ::fchmodat(from, name.c_str(), 0700, 0) == 0) source = open_folder(from, name.c_str());
         if (!source) return skip(path, std::strerror(errno)), result<void>{};
         if (::mkdirat(to, name.c_str(), 0700) != 0) return last_error("make folder", path);
+        ++told_.inodes;
         auto const target = open_folder(to, name.c_str());
         if (!target) return last_error("open", path);
         SB_CHECK(folder(source.get(), target.get(), path, depth + 1));
@@ -127,6 +130,7 @@ private:
         if (n < 0) return skip(path, std::strerror(errno)), result<void>{};
         text[n] = '\0';
         if (::symlinkat(text, to, name.c_str()) != 0) return last_error("link", path);
+        ++told_.inodes;
         if (owner_ && ::fchownat(to, name.c_str(), owner_->uid, owner_->gid, AT_SYMLINK_NOFOLLOW) != 0) return last_error("change owner of", path);
         return {};
     }

@@ -222,7 +222,7 @@ inline finding find_overlay(payload_user const& user, std::string const& folder,
     auto const done = tried_inside(user, CLONE_NEWNS, [&] { return detail::lay_overlay(place, below.get()); });
     if (!done.has_error()) {
         if (done->empty()) return f;
-        f.fails(finding_status::limited, f.what + "; folders that were there before a run can be emptied, not removed or replaced (Input/output error)").advice = "use a kernel 6.6 or newer, whose tmpfs keeps user attributes";
+        f.fails(finding_status::limited, f.what + "; folders that were there before a run can be emptied, not removed or replaced (Input/output error)").advice = "use sb-exec --work-copy, or a kernel 6.6 or newer, whose tmpfs keeps user attributes";
         return f;
     }
     auto const& why = done.error().what;

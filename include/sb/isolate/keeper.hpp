@@ -8,6 +8,7 @@
 // workspace. That is put on last, and again whenever a run has touched it: made as detached mounts in the keeper's tree,
 // where the untouched original and the scratch space are, and attached in the reaper's, where they are not.
 #pragma once
+#include <sb/isolate/copy_tree.hpp>
 #include <sb/isolate/landlock.hpp>
 #include <sb/isolate/mount.hpp>
 #include <sb/isolate/order.hpp>
@@ -25,6 +26,7 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/statfs.h>
 #include <vector>
 
 namespace sb::isolate {
@@ -40,6 +42,7 @@ struct keeper_plan {
     stage const* from = nullptr;
     zygote_plan zygote;
     scratch_size size;
+    bool copies_work = false; ///< the workspace is a copy in memory, made anew for each run, instead of a view
 };
 
 /// What the keeper says when all is ready, and answers to a request.
@@ -111,7 +114,9 @@ private:
         auto const scratch = plan_.from->scratch();
         if (!first && ::umount2(scratch.c_str(), MNT_DETACH) < 0) return last_error("unmount", scratch);
         scratch_ = false;
-        SB_TRY(auto const space, new_mount("tmpfs", {{"size", cat(size.bytes)}, {"nr_inodes", cat(size.inodes)}, {"mode", "0755"}}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOATIME));
+        bool const copies = plan_.copies_work && !work.empty(); // what is copied comes on top of the limit
+        SB_TRY(auto const space, new_mount("tmpfs", {{"size", copies ? std::string{"100%"} : cat(size.bytes)}, {"nr_inodes", cat(copies ? most_inodes : size.inodes)}, {"mode", "0755"}},
+                                           MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOATIME));
         SB_CHECK(attach(space.get(), scratch));
         scratch_ = true;
         for (auto const& [name, mode] : {std::pair{"upper", 0755}, {"index", 0755}, {"home", 0700}, {"tmp", 01777}, {"shm", 01777}})
@@ -125,7 +130,12 @@ private:
             SB_CHECK(change_mount(copy.get(), attributes));
             ready.emplace_back(std::move(copy), std::string{target});
         }
-        if (!work.empty()) {
+        if (copies) {
+            SB_CHECK(copy_work(space.get(), size));
+            SB_TRY(auto copy, copy_mount(space.get(), "upper", false));
+            SB_CHECK(change_mount(copy.get(), attributes));
+            ready.emplace_back(std::move(copy), work);
+        } else if (!work.empty()) {
             auto made = new_mount("overlay", {{"lowerdir", plan_.from->lower()}, {"upperdir", scratch + "/upper"}, {"workdir", scratch + "/index"}, {"userxattr", ""}},
                                   attributes);
             if (made.has_error()) return system_error(cat("workspace ", work, ": ", made.error().what));
@@ -145,6 +155,20 @@ private:
         if (!placed.has_error()) placed = make_rules();
         if (::setns(own_tree_.get(), CLONE_NEWNS) < 0) return last_error("leave the reaper's mounts");
         return placed;
+    }
+    /// The workspace into the folder that else holds what was changed of it.
+    result<void> copy_work(int space, scratch_size size) const {
+        auto const& work = plan_.from->shown().work;
+        auto const from = detail::open_folder(AT_FDCWD, plan_.from->lower().c_str()), to = detail::open_folder(space, "upper");
+        struct stat facts {};
+        if (!from || !to || ::fstat(from.get(), &facts) != 0) return last_error("open the workspace", work);
+        auto const copied = copy_tree(from.get(), to.get());
+        if (copied.has_error()) return system_error(cat("workspace ", work, " cannot be copied: ", copied.error().what));
+        timespec const times[] = {facts.st_atim, facts.st_mtim};
+        struct statfs used {};
+        if (::fchmod(to.get(), facts.st_mode & 01777) != 0 || ::futimens(to.get(), times) != 0 || ::fstatfs(space, &used) != 0) return last_error("copy", work);
+        auto const bytes = static_cast<std::int64_t>(used.f_blocks - used.f_bfree) * used.f_bsize;
+        return change_file_system(space, {{"size", cat(bytes + size.bytes)}, {"nr_inodes", cat(copied->inodes + size.inodes)}});
     }
     /// In the reaper's tree.
     result<void> place(std::vector<std::pair<unique_fd, std::string>> const& ready, bool first) {
@@ -221,6 +245,8 @@ private:
         for (auto& each : watched_) each.reset();
         return sent;
     }
+
+    static constexpr std::int64_t most_inodes = 1'000'000'000; // a tmpfs without a limit would not take one later
 
     keeper_plan plan_;
     int socket_, reaper_socket_;

@@ -40,6 +40,16 @@ inline result<unique_fd> new_mount(std::string const& type, std::initializer_lis
     return unique_fd{fd};
 }
 
+/// Changes options of the file system that this mount shows.
+inline result<void> change_file_system(int mount, std::initializer_list<std::pair<char const*, std::string>> options) {
+    unique_fd const context{static_cast<int>(::syscall(SYS_fspick, mount, "", FSPICK_EMPTY_PATH | FSPICK_CLOEXEC))};
+    if (!context) return last_error("fspick");
+    for (auto const& [name, text] : options)
+        if (::syscall(SYS_fsconfig, context.get(), FSCONFIG_SET_STRING, name, text.c_str(), 0) < 0) return last_error("fsconfig", cat(std::string_view{name}, "=", text));
+    if (::syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_RECONFIGURE, nullptr, nullptr, 0) < 0) return last_error("change file system");
+    return {};
+}
+
 /// Sets attributes (MOUNT_ATTR_…) on a mount and all below it.
 inline result<void> change_mount(int mount, std::uint64_t set) {
     struct mount_attr change {};

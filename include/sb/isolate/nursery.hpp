@@ -35,6 +35,7 @@ struct nursery_plan {
     payload_user user;
     std::string lower; ///< where the workspace is taken from; empty: from its own path
     unique_fd owners; ///< user namespace that maps the workspace's owners to the payload's user; -1: none
+    bool copies_work = false; ///< see keeper_plan
 };
 
 /// What makes one sandbox differ from another. Small enough for a message.
@@ -127,7 +128,7 @@ private:
         if (::getppid() != (own_numbers ? 0 : owner_)) ::_exit(0); // a parent outside is none
         socket_.reset();
         keeper_plan plan;
-        plan.from = &*stage_, plan.size = wish.size;
+        plan.from = &*stage_, plan.size = wish.size, plan.copies_work = plan_->copies_work;
         plan.zygote.level = &level_of(wish.level), plan.zygote.most_tasks = wish.most_tasks;
         plan.zygote.filter = filter.program.empty() ? nullptr : &filter;
         keeper{std::move(plan), to_keeper, to_reaper, *room_}.serve();
@@ -171,6 +172,7 @@ public:
         if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
         nursery made;
         made.socket_ = unique_fd{ends[0]};
+        made.copies_work_ = plan.copies_work && !plan.shown.work.empty();
         unique_fd theirs{ends[1]};
         bool const root = ::geteuid() == 0;
         unique_fd lower;
@@ -197,11 +199,12 @@ public:
         return made;
     }
     nursery(nursery&& from) noexcept
-        : socket_{std::move(from.socket_)}, pid_{std::exchange(from.pid_, -1)}, asked_{from.asked_}, heard_{from.heard_}, unheard_{std::move(from.unheard_)} {}
+        : socket_{std::move(from.socket_)}, pid_{std::exchange(from.pid_, -1)}, copies_work_{from.copies_work_}, asked_{from.asked_}, heard_{from.heard_}, unheard_{std::move(from.unheard_)} {}
     nursery& operator=(nursery&&) = delete;
     ~nursery() { end(); }
 
     pid_t pid() const noexcept { return pid_; }
+    bool copies_work() const noexcept { return copies_work_; }
 
     /// Asks for a sandbox; the two ends become its keeper's and its reaper's. `hear` tells of it, by the number that this gives.
     result<std::uint64_t> ask(birth_wish const& wish, syscall_filter const& filter, unique_fd to_keeper, unique_fd to_reaper) {
@@ -252,6 +255,7 @@ private:
 
     unique_fd socket_;
     pid_t pid_ = -1;
+    bool copies_work_ = false;
     std::uint64_t asked_ = 0, heard_ = 0;
     std::map<std::uint64_t, detail::nursery_reply> unheard_;
 };

@@ -27,6 +27,7 @@ struct box_session {
     std::string lower;
     std::uint64_t clone_key = 0;
     bool fresh = false; ///< a new box for each run
+    bool copies_work = false; ///< see keeper_plan
 };
 
 class box_cell final : public cell {
@@ -56,6 +57,7 @@ public:
         }
         isolate::scratch_size const size{job.held.scratch_bytes, job.held.scratch_inodes};
         SB_TRY(auto* const place, box_in(*here_, {job.held.level, job.held.numbered_pids}, size));
+        if (all_->copies_work) SB_CHECK(relax(*here_)); // what is copied is not the run's to pay for
         SB_TRY([[maybe_unused]] bool const anew, place->walls.make_clean(size));
         if (auto& group = here_->group) {
             here_->held = {job.held.tree_memory_bytes, job.held.tree_pids, job.held.tree_cores};
@@ -161,7 +163,7 @@ private:
     };
 
     box_cell(box_session const& all, isolate::session_folder& session, isolate::order_room& room) : all_{&all}, session_{&session}, room_{&room} {
-        plan_.shown = all.shown, plan_.user = all.user, plan_.lower = all.lower;
+        plan_.shown = all.shown, plan_.user = all.user, plan_.lower = all.lower, plan_.copies_work = all.copies_work;
         if (all.owners) plan_.owners = unique_fd{::fcntl(all.owners.get(), F_DUPFD_CLOEXEC, 3)};
     }
 
@@ -189,14 +191,17 @@ private:
         in.origin = std::make_unique<isolate::nursery>(std::move(made));
         return {};
     }
+    /// Limits of the last run are not for what is done between two.
+    static result<void> relax(ward& in) {
+        if (!in.group) return {};
+        SB_TRY([[maybe_unused]] auto const none, in.group->hold({isolate::limits::none, isolate::limits::none, in.held.cores >= 0 ? static_cast<double>(isolate::usable_cpus()) : -1.0}));
+        return {};
+    }
     /// Begins a box in a ward that has none of this kind.
     result<void> begin_in(ward& in, birth const& as, isolate::scratch_size size) {
         SB_TRY(auto* const plan, plan_of(as));
-        // limits of the last run there are not for this; and who is in the group will have changed when the next are set
-        if (in.group) {
-            SB_TRY([[maybe_unused]] auto const none, in.group->hold({isolate::limits::none, isolate::limits::none, in.held.cores >= 0 ? static_cast<double>(isolate::usable_cpus()) : -1.0}));
-            in.group->recount();
-        }
+        SB_CHECK(relax(in));
+        if (in.group) in.group->recount(); // who is in it will have changed when the next limits are set
         auto made = isolate::box::begin(*in.origin, *plan, size);
         if (made.has_error()) { // they ask it for their keepers when they end
             in.boxes.clear(), in.dying.clear();

@@ -28,6 +28,7 @@ struct wall_choices {
     std::string system; ///< --root; empty: the host's
     std::vector<std::string> bindings;
     bool bind_path = false; ///< show the folders of PATH too
+    bool copies_work = false; ///< --work-copy
     bool fresh = false;
     int jobs = 1;
 };
@@ -42,7 +43,7 @@ public:
         made->data_dir_ = data_dir;
         SB_CHECK(made->choose_view(asked, path));
         SB_TRY(all.user, isolate::choose_payload_user());
-        all.fresh = asked.fresh;
+        all.fresh = asked.fresh, all.copies_work = asked.copies_work;
         if (::getrandom(&all.clone_key, sizeof all.clone_key, 0) != sizeof all.clone_key || all.clone_key == 0) all.clone_key = 0x5bd1e995'9e3779b9u;
         SB_CHECK(made->take_groups(data_dir));
         SB_TRY(made->lent_, isolate::lend_work(all.shown.work, all.user));
