@@ -97,6 +97,11 @@ overlay_truth() { # what it says of folders that were there before a run is what
     contains "$(cd marks && sb-exec -- rm -r folder)" "\"class\":\"$class\""
 }
 check 'what sb-doctor says of removing folders is so' overlay_truth
+fresh() {
+    sb-exec --fresh --repeat 8 --set MEMORY_LIMIT=64Mi --set PIDS_LIMIT=20 -- sh -c 'touch new && ! test -e last && touch last' >fresh.jsonl
+    [ "$(jq -c '[.end.class, .fresh]' fresh.jsonl | sort | uniq -c | xargs)" = '8 [ok,true]' ] || { cat fresh.jsonl && return 1; }
+}
+check 'eight new sandboxes, limited by control groups' fresh
 copies() { contains "$(cd marks && sb-exec --work-copy -- sh -c 'rm -r folder && mkdir folder')" '"class":"ok"'; }
 check 'folders of a workspace that is copied can be removed' copies
 
