@@ -32,7 +32,7 @@ void put(std::string const& path, std::string_view text) {
 /// Why no box can be made here; empty when one can.
 std::string const& why_no_box() {
     static std::string const why = [] {
-        order_room room = std::move(*order_room::make());
+        order_room room = order_room::make().value();
         nursery_plan plan;
         auto const user = choose_payload_user();
         if (user.has_error()) return user.error().what;
@@ -105,7 +105,7 @@ public:
         if (box_ && (!box_->alive() || !was_soiled.empty())) box_.reset();
         if (!box_) {
             renewed = true;
-            if (!origin_) origin_ = std::make_unique<nursery>(std::move(nursery::make(plan_, room_, nullptr).value()));
+            if (!origin_) origin_ = std::make_unique<nursery>(nursery::make(plan_, room_, nullptr).value());
             auto made = box::make(*origin_, walls_, {4 << 20, 4096});
             INFO((made.has_error() ? made.error().what : std::string{}));
             REQUIRE_FALSE(made.has_error());
@@ -411,7 +411,7 @@ TEST_CASE("mounts that appear in a box discard it", "[box]") {
 
 TEST_CASE("sandboxes that are asked for at once have processes of their own, whichever is waited for first") {
     NEEDS_A_BOX();
-    order_room room = std::move(*order_room::make());
+    order_room room = order_room::make().value();
     nursery_plan plan;
     plan.user = *choose_payload_user();
     auto origin = nursery::make(plan, room, nullptr).value();

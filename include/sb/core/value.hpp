@@ -124,7 +124,8 @@ inline bool object::empty() const noexcept { return members_.empty(); }
 inline std::size_t object::size() const noexcept { return members_.size(); }
 inline std::size_t object::name_index::find(std::vector<member> const& all, std::string_view name) {
     if (!slots_) slots_ = std::make_unique<table>();
-    auto& [places, known] = *slots_;
+    auto& places = slots_->places; // no structured binding: clang 14 lets no lambda capture one
+    auto& known = slots_->known;
     if (places.size() < 2 * all.size()) places.assign(4 * all.size(), 0), known = 0;
     std::hash<std::string_view> const hash;
     auto const look = [&](std::string_view wanted) {

@@ -98,9 +98,10 @@ struct sight {
 /// What exec would run for `name`, looked up in `path` as the workload would see it. When there is none `is_hidden` says
 /// whether it is the walls that hide it.
 inline result<std::string> find_program(std::string const& name, std::string_view path, sight const& seen_by = {}, bool* is_hidden = nullptr) {
-    auto const& [folder, hidden, host_path] = seen_by;
-    auto const check = [&, &host = host_path](std::string const& asked) {
-        auto const file = host ? host(asked) : asked;
+    auto const& folder = seen_by.folder;
+    auto const& hidden = seen_by.hidden;
+    auto const check = [&](std::string const& asked) {
+        auto const file = seen_by.host_path ? seen_by.host_path(asked) : asked;
         struct stat facts {};
         if (::stat(file.c_str(), &facts) != 0) return errno;
         if (S_ISDIR(facts.st_mode)) return EISDIR;
