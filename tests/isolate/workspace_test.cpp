@@ -143,11 +143,14 @@ TEST_CASE("folders are made while others sweep, and each keeps its own") {
         while (!over) sb::isolate::sweep_dead_folders(base.path(), stuck);
     }};
     int wrong = 0;
+    std::string why;
     for (int i = 0; i < 2000; ++i) {
         auto const made = session_folder::make(base.path());
+        if (made.has_error()) why = made.error().what;
         wrong += made.has_error() || !exists(made->path() + "/owner");
     }
     over = true;
     sweeper.join();
+    CAPTURE(why);
     CHECK(wrong == 0);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What this host lets a sandbox be built of: namespaces, mounts, a workspace over the current folder, filters.
 #pragma once
+#include <sb/isolate/cgroup_text.hpp>
 #include <sb/isolate/copy_tree.hpp>
-#include <sb/isolate/finding.hpp>
 #include <sb/isolate/filter.hpp>
+#include <sb/isolate/finding.hpp>
 #include <sb/isolate/landlock.hpp>
 #include <sb/isolate/mount.hpp>
 #include <sb/isolate/tcp_leftovers.hpp>

@@ -80,8 +80,10 @@ public:
             birth_wish wish;
             std::memcpy(&wish, text.data(), sizeof wish);
             syscall_filter filter;
-            filter.program.resize((static_cast<std::size_t>(n) - sizeof wish) / sizeof(sock_filter));
-            std::memcpy(filter.program.data(), text.data() + sizeof wish, filter.program.size() * sizeof(sock_filter));
+            if (auto const count = (static_cast<std::size_t>(n) - sizeof wish) / sizeof(sock_filter); count > 0) {
+                filter.program.resize(count);
+                std::memcpy(filter.program.data(), text.data() + sizeof wish, count * sizeof(sock_filter));
+            }
             auto const born = bear(wish, filter, to_keeper.get(), to_reaper.get());
             if (!say(born.has_error() ? -1 : *born, born.has_error() ? result<void>{born.error()} : result<void>{})) return;
         }

@@ -80,7 +80,7 @@ inline int sweep_dead_folders(std::string const& base, std::vector<std::string>&
 class session_folder {
 public:
     static result<session_folder> make(std::string const& base = temporary_folder()) {
-        for (int attempt = 0; attempt < 16; ++attempt) {
+        for (int attempt = 0; attempt < most_attempts; ++attempt) {
             std::uint64_t random = 0;
             if (::getrandom(&random, sizeof random, 0) != sizeof random) return last_error("getrandom");
             auto path = cat(base, "/", detail::folder_prefix);
@@ -135,6 +135,8 @@ public:
     }
 
 private:
+    static constexpr int most_attempts = 256; // a sweep beside us may take one after the other
+
     session_folder() = default;
     unique_fd fd_;
     std::string path_;

@@ -32,9 +32,9 @@ struct box_session {
 
 class box_cell final : public cell {
 public:
-    static result<std::unique_ptr<cell>> make(box_session const& all, isolate::session_folder& session, std::size_t number, isolate::order_room& room) {
+    static result<std::unique_ptr<cell>> make(box_session const& all, std::size_t number, isolate::order_room& room) {
         SB_CHECK(isolate::adopt_orphans()); // a zygote comes to us when its keeper is dead
-        std::unique_ptr<box_cell> made{new box_cell{all, session, room}};
+        std::unique_ptr<box_cell> made{new box_cell{all, room}};
         for (std::size_t i = 0; i < (all.fresh ? fresh_wards : 1); ++i) {
             auto& place = made->wards_[i];
             if (!all.groups) continue;
@@ -162,7 +162,7 @@ private:
         isolate::group_limits held = {};
     };
 
-    box_cell(box_session const& all, isolate::session_folder& session, isolate::order_room& room) : all_{&all}, session_{&session}, room_{&room} {
+    box_cell(box_session const& all, isolate::order_room& room) : all_{&all}, room_{&room} {
         plan_.shown = all.shown, plan_.user = all.user, plan_.lower = all.lower, plan_.copies_work = all.copies_work;
         if (all.owners) plan_.owners = unique_fd{::fcntl(all.owners.get(), F_DUPFD_CLOEXEC, 3)};
     }
@@ -245,7 +245,6 @@ private:
     }
 
     box_session const* all_;
-    isolate::session_folder* session_;
     isolate::order_room* room_;
     isolate::nursery_plan plan_;
     std::map<birth, std::unique_ptr<isolate::box_plan>> plans_;

@@ -71,7 +71,7 @@ public:
     }
 
     cell_maker cells() {
-        return [this](isolate::session_folder& folder, std::size_t number, isolate::order_room& room) { return box_cell::make(session_, folder, number, room); };
+        return [this](isolate::session_folder&, std::size_t number, isolate::order_room& room) { return box_cell::make(session_, number, room); };
     }
     backend backend_of() const {
         std::vector<std::string> layers{"user", "pid", "mount", "network", "ipc", "uts", "cgroup", "root", "workspace", "proc", "dev",
