@@ -2,6 +2,7 @@
 # Hosts that lack something: sb-doctor says what, sb-exec refuses in one line. What the virtual machine shows is advice.sh.
 if(SB_BUILD_TOOLS)
   add_executable(sb_forbid "${CMAKE_CURRENT_SOURCE_DIR}/doctor/forbid.cpp")
+  target_compile_features(sb_forbid PRIVATE cxx_std_20)
   target_link_libraries(sb_forbid PRIVATE sb_developer)
   if(SB_SANITIZE)
     target_compile_options(sb_forbid PRIVATE -fno-sanitize=all)
