@@ -138,18 +138,21 @@ private:
             isolate::outcome got;
         };
         std::optional<answer> owed;
-        auto const pay = [&] {
-            if (!owed) return true;
-            packer wire;
-            wire(owed->wrong);
-            pass_outcome(wire, owed->got);
-            owed.reset();
-            return !send_message(socket, wire.text()).has_error();
+        outbox answers;
+        auto const pay = [&](bool wait) { // a session that does not read is waited for between runs, not in one
+            if (owed) {
+                packer wire;
+                wire(owed->wrong);
+                pass_outcome(wire, owed->got);
+                owed.reset();
+                answers.put(wire.text());
+            }
+            return answers.send(socket, wait);
         };
         while (::getppid() == session_pid) {
             pollfd waiting[] = {{socket, POLLIN, 0}, {runs.has_error() ? -1 : runs->signals(), POLLIN, 0}};
-            if (::poll(waiting, 2, owed ? 0 : -1) < 0) continue;
-            if (!waiting[0].revents && !waiting[1].revents && !pay()) break;
+            if (::poll(waiting, 2, owed || !answers.empty() ? 0 : -1) < 0) continue;
+            if (!waiting[0].revents && !waiting[1].revents && !pay(true)) break;
             if (waiting[1].revents && runs->stop_asked()) break;
             if (!waiting[0].revents) continue;
             auto const text = receive_message(socket);
@@ -159,10 +162,10 @@ private:
                 auto const done = execute(*text, session, *runs, *room, *here, meanwhile, made.got, pay);
                 if (done.has_error()) made.wrong = done.error().what;
             }
-            if (!pay()) break;
+            if (!pay(true)) break;
             owed.emplace(std::move(made));
         }
-        (void)pay();
+        (void)pay(true);
         if (!here) return;
         here->close();
         // the session would remove its own folder; when it is dead, the last of its slots does
@@ -174,7 +177,7 @@ private:
     }
 
     result<void> execute(std::string_view text, isolate::session_folder& session, isolate::watcher& runs, isolate::order_room& room, cell& here,
-                         usage_watch& meanwhile, isolate::outcome& got, std::function<bool()> const& pay) {
+                         usage_watch& meanwhile, isolate::outcome& got, std::function<bool(bool)> const& pay) {
         unpacker wire{text};
         errand what{};
         wire(what);
@@ -199,7 +202,7 @@ private:
         if (job.keep_output) make_empty(out_.get()), make_empty(err_.get());
         auto const ours = [&] { return isolate::process_cpu_ns(::getpid()) + isolate::process_cpu_ns(meanwhile.session) + here.helpers_cpu_ns() + meanwhile.runs_cpu_ns; };
         meanwhile.looks.before(monotonic_ns(), ours);
-        got = runs.run(job, room, here.reaper(), {[&] { (void)pay(), here.under_way(); }, [&] { here.release(); }});
+        got = runs.run(job, room, here.reaper(), {[&] { (void)pay(false), here.under_way(); }, [&] { here.release(); }});
         here.finish(got);
         meanwhile.runs_cpu_ns += tree_cpu_ns(got);
         got.bystanders = meanwhile.looks.after(monotonic_ns(), ours);

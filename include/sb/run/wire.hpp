@@ -4,6 +4,7 @@
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
 #include <sb/isolate/watch.hpp>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -91,16 +92,36 @@ void pass_outcome(Wire& wire, Outcome& got) {
     pass_captured(wire, got.out), pass_captured(wire, got.err);
 }
 
-/// A length, then that many bytes.
-inline result<void> send_message(int socket, std::string_view text) {
-    auto const size = text.size();
-    std::string whole{reinterpret_cast<char const*>(&size), sizeof size};
-    whole.append(text);
-    for (std::string_view rest{whole}; !rest.empty();) {
-        auto const n = retry([&] { return ::send(socket, rest.data(), rest.size(), MSG_NOSIGNAL); });
-        if (n < 0) return last_error("send to a slot");
-        rest.remove_prefix(static_cast<std::size_t>(n));
+/// Messages on their way: a length, then that many bytes.
+class outbox {
+public:
+    void put(std::string_view text) {
+        auto const size = text.size();
+        left_.append(reinterpret_cast<char const*>(&size), sizeof size);
+        left_.append(text);
     }
+    /// Sends all there is; without `wait` only what the other end has room for. False when nobody is there.
+    bool send(int socket, bool wait) {
+        std::size_t sent = 0;
+        while (sent < left_.size()) {
+            auto const n = retry([&] { return ::send(socket, left_.data() + sent, left_.size() - sent, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT)); });
+            if (n < 0 && !wait && errno == EAGAIN) break;
+            if (n < 0) return false;
+            sent += static_cast<std::size_t>(n);
+        }
+        left_.erase(0, sent);
+        return true;
+    }
+    bool empty() const noexcept { return left_.empty(); }
+
+private:
+    std::string left_;
+};
+
+inline result<void> send_message(int socket, std::string_view text) {
+    outbox one;
+    one.put(text);
+    if (!one.send(socket, true)) return last_error("send to a slot");
     return {};
 }
 
