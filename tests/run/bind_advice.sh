@@ -3,6 +3,7 @@
 # bind_advice.sh BIN [--nobody]: what the error for a command out of sight advises, followed word by word, makes the command
 # run as it does outside: with the libraries beside it, its interpreter, and whatever links lead to.
 set -euo pipefail
+for needed in jq python3; do command -v $needed >/dev/null || { echo "SKIPPED: $needed is not installed"; exit 77; }; done
 bin=$(cd "${1:?usage: bind_advice.sh BIN [--nobody]}" && pwd)
 if [ "$(id -u)" = 0 ] && [ "${2-}" != --in-opt ]; then # a /opt of our own, gone with us; not /tmp, of which a sandbox has its own
     # shellcheck disable=SC2016 # for the other shell

@@ -3,6 +3,7 @@
 # ends.sh BIN [--nobody]: a command that the sandbox's own rules keep from running is `refused` and one that cannot run is `setup`;
 # a disk that was full for a while is the cause of a bad end; a sandbox is fresh for one run.
 set -euo pipefail
+for needed in jq; do command -v $needed >/dev/null || { echo "SKIPPED: $needed is not installed"; exit 77; }; done
 bin=$(cd "${1:?usage: ends.sh BIN [--nobody]}" && pwd)
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT

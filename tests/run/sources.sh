@@ -3,6 +3,7 @@
 # sources.sh BIN [--nobody]: whose bytes and whose time a figure is of is what `sources` says: the tree's, killed orphans and
 # all, but for processes that nobody waits for, which only a control group knows.
 set -euo pipefail
+for needed in jq; do command -v $needed >/dev/null || { echo "SKIPPED: $needed is not installed"; exit 77; }; done
 bin=$(cd "${1:?usage: sources.sh BIN [--nobody]}" && pwd)
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
