@@ -203,7 +203,8 @@ private:
     result<void> hear_zygote(result<void> const& built) {
         if (built.has_error()) {
             pollfd said{reaper_.socket.get(), POLLIN, 0};
-            if (::poll(&said, 1, 0) <= 0 || !(said.revents & POLLIN)) return built;
+            constexpr int patience_ms = 1000; // it says so, or its end is closed with its life
+            if (::poll(&said, 1, patience_ms) <= 0 || !(said.revents & POLLIN)) return built;
         }
         message text;
         int fds[detail::most_passed];
