@@ -239,11 +239,11 @@ public:
         std::size_t next = 0, busy = 0;
         bool open = true;
         std::optional<error> wrong;
-        // a slot that has its next run at hand need not wait for us between two; output that is looked at afterwards
-        // must not be overwritten by then
-        std::size_t const ahead = keeps_output() ? 1 : 2;
+        // a slot that has its next run at hand need not wait for us between two short ones; behind a long one that run would
+        // wait while another slot is free, and output that is looked at afterwards must not be overwritten by then
+        std::vector<std::size_t> ahead(places.size(), 1);
         auto const fill = [&](std::size_t i) -> result<void> {
-            while (open && next < plan_.size() && places[i].size() < ahead) {
+            while (open && next < plan_.size() && places[i].size() < ahead[i]) {
                 auto planned = plan_.at(next++);
                 if (planned.rep >= 0 && done.contains(planned.run_id)) continue;
                 SB_CHECK(begin(pool.slots()[i], places[i].emplace_back(), std::move(planned)));
@@ -266,6 +266,7 @@ public:
                     wrong = finished.error();
                 } else if (*finished) {
                     --busy;
+                    ahead[i] = !keeps_output() && places[i].front().got.wall_s < short_run_s ? 2 : 1;
                     places[i].pop_front();
                     if (auto const got = fill(i); got.has_error()) wrong = got.error();
                 }
@@ -301,6 +302,7 @@ private:
         bool checking = false;
     };
     static constexpr std::size_t most_ready = 4096;
+    static constexpr double short_run_s = 0.01;
 
     std::vector<std::string> ids() const {
         std::vector<std::string> all;
