@@ -30,8 +30,8 @@ row() {
 told() { awk -F'\t' -v name="$1" -v field="$2" '$1 == name { print $field }' "$work/$3"; } # of a line of beside or interleave
 in_words() { awk -F'\t' -v name="$1" -v words="$2" '$1 == name { printf "%8.0f us  x%.2f (best %.2f)  %s, n %d", $3, $7, $8, words, $2; found = 1 }
     END { if (!found) printf "       ? us  %s failed", words }' "$work/$3"; }
-# Of means, as the median of the rounds; a difference below nothing is no number.
-ratio() { told "$1" 7 "$2" | awk '$1 > 0'; }
+# Where the two differ the machine is busy, and the worse one counts; a difference below nothing is no number.
+ratio() { { told "$1" 7 "$2" && told "$1" 8 "$2"; } | sort -g | awk '$1 <= 0 { bad = 1 } { last = $1 } END { if (!bad) print last }'; }
 busy() { awk '$1 == "others" && $2 > 10 { printf "(other work took %d %% of the processors meanwhile: ratios of this part are not to be trusted)\n", $2 }' "$work/$1"; }
 sorted() { sort -g | awk '{ all[NR] = $1 } END { if (NR) printf "%s %s %s", all[int((NR + 1) / 2)], all[NR], NR }'; } # median, largest, how many
 exec_of() { timeout --foreground 120 "$bin/sb-exec" "$@" </dev/null 2>"$work/why" || echo "sb-exec: $(head -1 "$work/why")" >&2; }

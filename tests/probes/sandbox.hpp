@@ -170,8 +170,7 @@ private:
 
     template <class Say> void special(fact const& what, variant const& run, ended const& seen, std::vector<sb::value> const& records, Say say) {
         auto const wall = member(records[0], {"wall_s"}).number_or(0);
-        // how late to the millisecond is the bench's to say: here others may be at work
-        if (std::string_view{run.limit} == "TIMEOUT" && wall > 2) say("ended " + std::to_string(wall - 1) + " s late");
+        if (std::string_view{run.limit} == "TIMEOUT" && wall > 1.2) say("ended " + std::to_string(wall - 1) + " s late");
         if (what.number == 10) {
             auto const* const stream = std::string_view{run.does} == "err" ? "stderr" : "stdout";
             auto const cut = member(records[0], {stream, "truncated"});
