@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # doubts.sh BIN: what makes the times of an invocation doubtful is said where a person or a log reads it, and nowhere else.
 set -euo pipefail
-for needed in jq; do command -v $needed >/dev/null || { echo "SKIPPED: $needed is not installed"; exit 77; }; done
+command -v jq >/dev/null || { echo 'SKIPPED: jq is not installed'; exit 77; }
 bin=$(cd "${1:?usage: doubts.sh BIN}" && pwd)
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"; [ -z "${busy-}" ] || kill $busy 2>/dev/null || true' EXIT

@@ -1,24 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# workspace_safe.sh BIN [--nobody]: whatever a payload does to its workspace, the caller's folder stays as it was, on disk, in
+# workspace_safe.sh BIN: whatever a payload does to its workspace, the caller's folder stays as it was, on disk, in
 # memory, and where the file system cannot show it under another owner and it is copied; and what is the caller's outside of it
 # is out of the payload's sight.
 set -euo pipefail
-bin=$(cd "${1:?usage: workspace_safe.sh BIN [--nobody]}" && pwd)
+bin=$(cd "${1:?usage: workspace_safe.sh BIN}" && pwd)
 if [ "$(id -u)" = 0 ] && [ "${2-}" = '' ]; then # what it mounts is to be gone with it
     exec unshare --mount --propagation private "$0" "$bin" --alone
 fi
 stage=$(mktemp -d)
 trap 'umount "$stage/memory" "$stage/copied" 2>/dev/null || true; chmod -R u+rwX "$stage" ${var_tmp:+"$var_tmp"} 2>/dev/null || true; rm -rf "$stage" ${var_tmp:+"$var_tmp"}; [ -z "${listener-}" ] || kill "$listener"' EXIT
 chmod 755 "$stage"
-if [ "${2-}" = --nobody ]; then
-    [ "$(id -u)" = 0 ] || { echo 'SKIPPED: --nobody needs root, who may become another user'; exit 77; }
-    mkdir "$stage/bin" "$stage/tmp" && cp "$bin"/sb* "$stage/bin" && cp "$0" "$stage/script" && chown 65534:65534 "$stage/tmp"
-    cd "$stage/tmp"
-    status=0
-    HOME=$stage/tmp TMPDIR=$stage/tmp setpriv --reuid 65534 --regid 65534 --clear-groups bash "$stage/script" "$stage/bin" || status=$?
-    exit $status
-fi
 unset "${!SANDBOX_@}"
 fail() { echo "workspace_safe: $*" >&2; failed=1; }
 failed=0

@@ -26,12 +26,11 @@ enter() { # makes the ground and runs us in it
         [ -x "$line" ] || { echo "run.sh: $line is not built" >&2; exit 2; }
     done
     for line in perl pgrep ipcmk setpriv unshare; do command -v $line >/dev/null || { echo "SKIPPED: needs $line"; exit 77; }; done
-    local user=(--mount-proc)
     if [ "$(id -u)" != 0 ]; then
         echo 'SKIPPED: needs root, to look at everybody'"'"'s keys and groups; with --nobody what is looked at is run by another user'
         exit 77
     fi
-    unshare --mount --pid --ipc --uts --net --fork "${user[@]}" true 2>/dev/null || { echo 'SKIPPED: no namespaces of our own can be made here'; exit 77; }
+    unshare --mount --pid --ipc --uts --net --fork --mount-proc true 2>/dev/null || { echo 'SKIPPED: no namespaces of our own can be made here'; exit 77; }
     while IFS= read -r line; do
         case $line in
         shared*) shared+=("${line#shared }") ;;
@@ -42,7 +41,7 @@ enter() { # makes the ground and runs us in it
     trap 'exit 130' INT TERM HUP
     for line in "${made[@]}"; do echo $$ >"$line/cgroup.procs"; done
     SB_WITNESS_BIN=$bin SB_WITNESS_OWN=$(IFS=:; echo "${made[*]-}") SB_WITNESS_SHARED=$(IFS=:; echo "${shared[*]-}") \
-        unshare --mount --pid --ipc --uts --net --fork --kill-child "${user[@]}" bash "$here/run.sh" "${words[@]}" &
+        unshare --mount --pid --ipc --uts --net --fork --kill-child --mount-proc bash "$here/run.sh" "${words[@]}" &
     ground=$!
     wait $ground
 }
@@ -482,10 +481,10 @@ suite_nested() {
             --ro-bind "$stage/tools" /tmp/tools --dir /tmp/work --chdir /tmp/work --setenv HOME /tmp --setenv TMPDIR /tmp)
         local closed=("${shell[@]}" --unshare-pid --unshare-net --unshare-cgroup --proc /proc)
         if "${shell[@]}" true 2>/dev/null; then
-            note "$(works bwrap "${shell[@]}" "${user[@]}" /tmp/tools/sb-exec --repeat 20 -- true)"
+            note "$(works bwrap "${shell[@]}" --mount-proc /tmp/tools/sb-exec --repeat 20 -- true)"
             # what covers them is needed, and there, for root alone
-            note "$($([ ${#as[@]} = 0 ] && echo tells || echo works) 'bwrap with a /proc of its own' "${closed[@]}" "${user[@]}" /tmp/tools/sb-exec -- true)"
-            note "$(tells 'bwrap that forbids user namespaces' "${shell[@]}" "${user[@]}" --disable-userns /tmp/tools/sb-exec -- true)"
+            note "$($([ ${#as[@]} = 0 ] && echo tells || echo works) 'bwrap with a /proc of its own' "${closed[@]}" --mount-proc /tmp/tools/sb-exec -- true)"
+            note "$(tells 'bwrap that forbids user namespaces' "${shell[@]}" --mount-proc --disable-userns /tmp/tools/sb-exec -- true)"
             note "$(tells 'bwrap without a user but root' "${shell[@]}" --uid 0 --gid 0 /tmp/tools/sb-exec -- true)"
             done+=(bwrap)
         fi
