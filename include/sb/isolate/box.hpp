@@ -36,7 +36,7 @@ public:
         unique_fd reaper_end{to_reaper[1]};
         SB_TRY(made.number_, from.ask({plan.level, plan.most_tasks, size}, plan.filter, std::move(keeper_end), std::move(reaper_end)));
         made.copies_work_ = from.copies_work();
-        made.unborn_of_ = &from, made.size_ = size, made.level_ = plan.level, made.counts_tasks_ = plan.most_tasks >= 0;
+        made.unborn_of_ = &from, made.size_ = size, made.counts_tasks_ = plan.most_tasks >= 0;
         return made;
     }
     result<void> await() {
@@ -70,7 +70,6 @@ public:
     pid_t keeper_pid() const noexcept { return keeper_; }
     /// False after `end`; what the last run wrote can still be looked at.
     bool alive() const noexcept { return keeper_ > 0 || unborn_of_; }
-    int level() const noexcept { return level_; }
 
     /// What a run has left behind that the next could find; empty when there is nothing. Costs a few microseconds.
     std::vector<std::string> soiled(order_room& room) {
@@ -156,7 +155,7 @@ private:
         watched_ = std::move(from.watched_);
         mounts_changed_ = std::move(from.mounts_changed_), queues_ = std::move(from.queues_);
         sockets4_ = std::move(from.sockets4_), sockets6_ = std::move(from.sockets6_), devices_ = std::move(from.devices_);
-        unborn_of_ = std::exchange(from.unborn_of_, nullptr), number_ = from.number_, copies_work_ = from.copies_work_, unused_ = from.unused_, level_ = from.level_, counts_tasks_ = from.counts_tasks_, tasks_made_ = from.tasks_made_;
+        unborn_of_ = std::exchange(from.unborn_of_, nullptr), number_ = from.number_, copies_work_ = from.copies_work_, unused_ = from.unused_, counts_tasks_ = from.counts_tasks_, tasks_made_ = from.tasks_made_;
         no_queues_ = from.no_queues_, no_sockets_ = from.no_sockets_, network_before_ = from.network_before_, facts_ = from.facts_, size_ = from.size_;
     }
 
@@ -297,7 +296,6 @@ private:
     nursery* unborn_of_ = nullptr; // until its keeper was heard of
     std::uint64_t number_ = 0; // with the nursery
     bool copies_work_ = false, unused_ = true;
-    int level_ = default_level;
     bool counts_tasks_ = false;
     std::int64_t tasks_made_ = -1;
     std::array<unique_fd, most_keeper_fds> watched_;

@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <grp.h>
 #include <net/if.h>
 #include <optional>
 #include <sched.h>
