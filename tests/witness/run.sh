@@ -481,10 +481,10 @@ suite_nested() {
             --ro-bind "$stage/tools" /tmp/tools --dir /tmp/work --chdir /tmp/work --setenv HOME /tmp --setenv TMPDIR /tmp)
         local closed=("${shell[@]}" --unshare-pid --unshare-net --unshare-cgroup --proc /proc)
         if "${shell[@]}" true 2>/dev/null; then
-            note "$(works bwrap "${shell[@]}" --mount-proc /tmp/tools/sb-exec --repeat 20 -- true)"
+            note "$(works bwrap "${shell[@]}" "${user[@]}" /tmp/tools/sb-exec --repeat 20 -- true)"
             # what covers them is needed, and there, for root alone
-            note "$($([ ${#as[@]} = 0 ] && echo tells || echo works) 'bwrap with a /proc of its own' "${closed[@]}" --mount-proc /tmp/tools/sb-exec -- true)"
-            note "$(tells 'bwrap that forbids user namespaces' "${shell[@]}" --mount-proc --disable-userns /tmp/tools/sb-exec -- true)"
+            note "$($([ ${#as[@]} = 0 ] && echo tells || echo works) 'bwrap with a /proc of its own' "${closed[@]}" "${user[@]}" /tmp/tools/sb-exec -- true)"
+            note "$(tells 'bwrap that forbids user namespaces' "${shell[@]}" "${user[@]}" --disable-userns /tmp/tools/sb-exec -- true)"
             note "$(tells 'bwrap without a user but root' "${shell[@]}" --uid 0 --gid 0 /tmp/tools/sb-exec -- true)"
             done+=(bwrap)
         fi
