@@ -89,8 +89,9 @@ public:
     std::string shell(std::string const& script, std::int64_t wall_ns = 20'000'000'000) {
         make_ready();
         job what;
-        what.path = "/bin/sh";
+        what.path = program;
         what.argv = {"sh", "-c", script};
+        what.in = input;
         what.environment = {"PATH=/usr/bin:/bin", "HOME=/home/sandbox", "TMPDIR=/tmp"};
         what.folder = work_.path();
         what.held.wall_ns = wall_ns;
@@ -123,12 +124,16 @@ public:
 
     std::vector<std::string> was_soiled; ///< what the box was discarded for, before the last run
     bool renewed = false, in_order = false; ///< for the last run: made, put in order
+    std::string program = "/bin/sh", input = "/dev/null"; ///< of `shell`
+    bool spare = true; ///< nobody else needs the second processor
+    bool again = true; ///< a child is cloned ahead of the next run
 
 private:
-    std::string execute(job const& what) {
+    std::string execute(job what) {
+        what.reports = true;
         REQUIRE(::ftruncate(out_.get(), 0) == 0);
         ::lseek(out_.get(), 0, SEEK_SET);
-        last_ = runs_.run(what, room_, box_->reaper());
+        last_ = runs_.run(what, room_, box_->reaper(), {{}, {}, spare, again});
         (void)box_->network_bytes();
         if (last_.reaper_lost) box_->end();
         std::string text(1 << 16, '\0');
@@ -380,6 +385,7 @@ TEST_CASE("a run that had to be ended takes its box with it, and the next sees n
 TEST_CASE("a run whose time was up before it could begin is ended by its time, and did not fail to start", "[box]") {
     NEEDS_A_BOX();
     slot here;
+    here.again = false;
     CHECK(here.run({"nothing"}) == "done\n");
     REQUIRE(::kill(here.place().reaper().pid, SIGSTOP) == 0); // as it would stand still on a starved machine
     CHECK(here.run({"nothing"}, 20'000'000).empty());
@@ -388,6 +394,76 @@ TEST_CASE("a run whose time was up before it could begin is ended by its time, a
     CHECK_FALSE(here.last().copies.at(0).failure);
     CHECK(here.last().copies.at(0).status == SIGKILL);
     CHECK(here.run({"nothing"}) == "done\n");
+}
+
+TEST_CASE("a run is made by a child that was cloned ahead of it", "[box]") {
+    NEEDS_A_BOX();
+    slot here;
+    auto const in_box = [&] { return sb::read_file(sb::cat("/proc/", here.place().reaper().pid, "/task/", here.place().reaper().pid, "/children")).value(); };
+    CHECK(here.shell("echo $$") != "");
+    auto const until = sb::monotonic_ns() + 10'000'000'000;
+    while (in_box().empty() && sb::monotonic_ns() < until) {}
+    auto const waiting = static_cast<pid_t>(std::atoi(in_box().c_str()));
+    REQUIRE(waiting > 0);
+
+    SECTION("it is that child, and it has what every child has") {
+        auto const seen = here.shell("sed -n 's/^NSpid:.*\\t//p' /proc/self/status; echo $$; ls /proc/self/fd; cat; echo report >&3; pwd");
+        auto const numbers = sb::read_file(sb::cat("/proc/", waiting, "/status"));
+        CHECK(numbers.has_error()); // it has ended
+        CHECK(seen.find("\n0\n1\n2\n3\n") != std::string::npos);
+        CHECK(here.last().reports == std::vector<std::string>{"report\n"});
+        CHECK(here.last().processes_made > 1);
+        CHECK(here.last().copies.at(0).used.known);
+    }
+    SECTION("killed before its time it is replaced") {
+        REQUIRE(::kill(waiting, SIGKILL) == 0);
+        while (!in_box().empty() && sb::monotonic_ns() < until) {}
+        CHECK(here.shell("echo there") == "there\n");
+        CHECK_FALSE(here.renewed);
+        CHECK(here.last().copies.at(0).status == 0);
+    }
+    SECTION("it is let go") {
+        here.place().reaper().let_go();
+        CHECK(in_box().empty());
+        CHECK(here.place().reaper().ahead.number == 0);
+        here.place().reaper().let_go();
+        CHECK(here.shell("echo there") == "there\n");
+        CHECK_FALSE(here.renewed);
+    }
+    SECTION("a run that it does not suit is made by another") {
+        here.input = "/etc/hostname";
+        CHECK(here.shell("wc -l") == "1\n");
+        CHECK(::kill(waiting, 0) != 0);
+        here.input = "/dev/null";
+        CHECK(here.shell("wc -l") == "0\n");
+    }
+    SECTION("it takes the program's failure with it") {
+        here.program = "/no/such/program";
+        CHECK(here.shell("").empty());
+        CHECK(here.last().copies.at(0).failure.step == spawn_step::exec);
+        CHECK(here.last().copies.at(0).failure.code == ENOENT);
+        here.program = "/bin/sh";
+        CHECK(here.shell("echo there") == "there\n");
+        CHECK_FALSE(here.renewed);
+    }
+    SECTION("its reaper stands still: it is ended by its time, with its box") {
+        REQUIRE(::kill(here.place().reaper().pid, SIGSTOP) == 0);
+        CHECK(here.shell("echo there; sleep 60", 50'000'000) == "there\n");
+        CHECK(here.last().killed_by == killer::wall);
+        CHECK(here.last().reaper_lost);
+        CHECK_FALSE(here.last().copies.at(0).failure);
+        CHECK(here.last().copies.at(0).status == SIGKILL);
+        CHECK(here.shell("echo there") == "there\n");
+        CHECK(here.renewed);
+    }
+    SECTION("its pipes were replaced") {
+        CHECK(here.run({"pipes"}) == "done\n");
+        CHECK(here.shell("echo there") == "there\n");
+    }
+    SECTION("again and again") {
+        for (int i = 0; i < 200; ++i) REQUIRE(here.shell(sb::cat("echo ", i)) == sb::cat(i, "\n"));
+        CHECK_FALSE(here.renewed);
+    }
 }
 
 TEST_CASE("mounts that appear in a box discard it", "[box]") {

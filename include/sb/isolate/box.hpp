@@ -66,6 +66,7 @@ public:
     }
     ~box() { end(); }
 
+    reaper_link& reaper() noexcept { return reaper_; }
     reaper_link const& reaper() const noexcept { return reaper_; }
     pid_t keeper_pid() const noexcept { return keeper_; }
     /// False after `end`; what the last run wrote can still be looked at.
@@ -164,6 +165,7 @@ private:
         (void)changed(mounts_changed_.get()); // that was us
         look(facts_);
         if (auto const& rules = watched_[rules_fd]) {
+            reaper_.ahead = {}; // who waits there has the old ones on, and ends when the reaper hears of these
             int const one[] = {rules.get()};
             auto const flags = static_cast<int>(landlock_rules::flags_of(landlock_version()));
             if (!detail::send_word(reaper_.socket.get(), {word::rules, flags}, one, 1)) return last_error("send to the reaper");

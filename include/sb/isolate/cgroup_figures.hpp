@@ -117,8 +117,12 @@ public:
     bool peak_begins_anew() const noexcept { return memory_version_ != 2 || resets_; }
     /// Bytes charged now.
     std::int64_t charged_now() const noexcept { return usage_.number().value_or(0); }
-    /// Processes and threads in the group.
-    std::int64_t residents() const noexcept { return pids_now_.number().value_or(0); }
+    /// Processes and threads in the group that are not the payload's: counted when others came or went. Later a child may wait
+    /// there already for its run.
+    std::optional<std::int64_t> residents() noexcept {
+        if (!residents_) residents_ = pids_now_.number();
+        return residents_;
+    }
 
     /// Says which limits are in force: counts of hits are read for those alone.
     void watch(bool memory_limit, bool cpu_limit) noexcept {
@@ -127,13 +131,13 @@ public:
     }
 
     /// Others than the payload came, went or worked in the group since the last run.
-    void forget() noexcept { warm_ = false; }
+    void forget() noexcept { warm_ = false, residents_.reset(); }
 
     void begin() noexcept {
         if (memory_version_ == 1 || resets_) (void)peak_.write("0");
         if (!warm_) {
             base_ = {};
-            base_.residents = pids_now_.number();
+            base_.residents = residents();
             base_.pids_peak = pids_peak_.number();
             count(base_);
         } else { // since the last run ended nothing was killed, refused or held back here: what counts that is as it was
@@ -251,6 +255,7 @@ private:
     bool warm_ = false; // last_ is of the run before, and of the same files
     bool watches_memory_ = false, watches_cpu_ = false;
     counts base_, last_;
+    std::optional<std::int64_t> residents_;
     std::int64_t file_left_ = 0; // page cache charged when it was last asked for
 };
 

@@ -8,6 +8,7 @@
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
+#include <sb/isolate/ahead_call.hpp>
 #include <sb/isolate/limits.hpp>
 #include <cerrno>
 #include <cstddef>
@@ -58,7 +59,8 @@ struct copy_report {
     std::int64_t exec_ns = 0, end_ns = 0; ///< monotonic
     int status = 0;
     int started = 0, ended = 0;
-    raw_usage used;
+    std::int64_t before_ns = 0; ///< its processor time before exec, which is ours
+    raw_usage used; ///< since exec
 };
 
 /// What became of all that no copy waited for.
@@ -81,6 +83,8 @@ struct run_order {
     bool affine = false;
     bool grouped = false; ///< a control group's folder comes with each start, behind the other descriptors
     std::uint64_t clone_key = 0;
+    ahead_call::number ahead = 0; ///< of a child to be cloned, when all is over, for the next run, which is to have the same pipes and nothing to read
+    bool awake = false; ///< that child may keep a processor busy for as long as waking it up would take
     cpu_set_t cpus{};
     rlimit_list rlimits;
     char const* path = nullptr;
@@ -98,6 +102,7 @@ public:
     static result<order_room> make() {
         void* const all = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (all == MAP_FAILED) return last_error("mmap", "memory shared with a reaper");
+        new (static_cast<char*>(all) + room) ahead_call{};
         return order_room{static_cast<char*>(all)};
     }
     order_room(order_room&& from) noexcept : base_{std::exchange(from.base_, nullptr)}, used_{from.used_} {}
@@ -110,6 +115,8 @@ public:
     }
 
     run_order& order() noexcept { return *std::launder(reinterpret_cast<run_order*>(base_)); }
+    /// Is not cleared: a child waits for it between two orders.
+    ahead_call& ahead() noexcept { return *std::launder(reinterpret_cast<ahead_call*>(base_ + room)); }
     void clear() noexcept {
         used_ = sizeof(run_order);
         new (base_) run_order{};
@@ -141,10 +148,11 @@ public:
 
 private:
     static constexpr std::size_t size = std::size_t{32} << 20; // more than exec takes; only what is written takes memory
+    static constexpr std::size_t room = size - alignof(std::max_align_t) * ((sizeof(ahead_call) + alignof(std::max_align_t) - 1) / alignof(std::max_align_t));
     explicit order_room(char* base) : base_{base} { clear(); }
     char* take(std::size_t bytes, std::size_t align) noexcept {
         auto const at = (used_ + align - 1) / align * align;
-        if (bytes > size - std::min(at, size)) return nullptr;
+        if (bytes > room - std::min(at, room)) return nullptr;
         used_ = at + bytes;
         return base_ + at;
     }
@@ -154,6 +162,7 @@ private:
 
 enum class word : std::uint8_t {
     start, ///< a copy, with its descriptors: in, out, err, and if there are any report channel and control group
+    let_go, ///< of the child that waits: answered by `done` when there is none
     rules, ///< Landlock rules for all copies from now on; `copy` is their flags
     stop, ///< kill all there is of this run
     done ///< the reaper's: reports are whole, nothing is alive
@@ -185,14 +194,14 @@ inline bool send_word(int socket, message const& text, int const* fds = nullptr,
 }
 
 /// False when the other end is gone. Descriptors that come along are owned by the caller; `count` becomes their number.
-inline bool receive_word(int socket, message& text, int* fds, std::size_t& count) noexcept {
+inline bool receive_word(int socket, message& text, int* fds, std::size_t& count, int flags = 0) noexcept {
     alignas(cmsghdr) char control[CMSG_SPACE(most_passed * sizeof(int))];
     iovec io{&text, sizeof text};
     msghdr all{};
     all.msg_iov = &io, all.msg_iovlen = 1;
     all.msg_control = control, all.msg_controllen = sizeof control;
     count = 0;
-    if (retry([&] { return ::recvmsg(socket, &all, MSG_CMSG_CLOEXEC); }) != static_cast<ssize_t>(sizeof text)) return false;
+    if (retry([&] { return ::recvmsg(socket, &all, MSG_CMSG_CLOEXEC | flags); }) != static_cast<ssize_t>(sizeof text)) return false;
     for (auto* header = CMSG_FIRSTHDR(&all); header; header = CMSG_NXTHDR(&all, header)) {
         if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
         auto const n = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);

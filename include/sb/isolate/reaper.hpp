@@ -56,9 +56,18 @@ public:
     /// Until the watcher is gone. Nothing that it started lives when it returns.
     void serve() {
         message text;
-        while (receive(text))
-            if (text.what == word::start) run(text);
-            else if (text.what == word::rules) rules_ = std::move(passed_[0]), rules_flags_ = static_cast<unsigned>(text.copy);
+        while (next(text)) {
+            if (text.what == word::start) {
+                let_go();
+                run([&] { start(text.copy); });
+            } else if (text.what == word::rules) {
+                let_go();
+                rules_ = std::move(passed_[0]), rules_flags_ = static_cast<unsigned>(text.copy);
+            } else if (text.what == word::let_go) {
+                let_go();
+                (void)detail::send_word(socket_.get(), {word::done, 0});
+            }
+        }
         kill_all();
         clear();
     }
@@ -84,7 +93,29 @@ private:
         return true;
     }
 
-    void run(message const& first) {
+    /// The next word; a child that waits may be called before it comes, and its run is made.
+    bool next(message& text) {
+        while (ahead_pid_ > 0) {
+            pollfd waiting[] = {{signals_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
+            if (::ppoll(waiting, 2, nullptr, nullptr) < 0) continue;
+            if (room_->ahead().is_called(ahead_)) {
+                auto const pid = std::exchange(ahead_pid_, 0);
+                run([&] { take_in(pid); });
+                if (gone_) return false;
+                continue;
+            }
+            if (waiting[1].revents) break;
+            read_signals();
+            siginfo_t info{};
+            bool const died = ::waitid(P_PID, static_cast<id_t>(ahead_pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == ahead_pid_;
+            if (died) let_go();
+        }
+        return receive(text);
+    }
+
+    /// `begin` starts the first copy, or takes in what was started.
+    template <class Begin>
+    void run(Begin const& begin) {
         auto const cpu_before = own_cpu_ns();
         auto& order = room_->order();
         tree_ = {};
@@ -92,11 +123,11 @@ private:
         children_.reserve(static_cast<std::size_t>(std::max(order.copies, 1)));
         alive_ = 0;
         stopped_ = none_left_ = ending_ = gone_ = false;
-        start(first.copy, order);
+        begin();
         while (!gone_) {
             bool const all_there = stopped_ || children_.size() == static_cast<std::size_t>(order.copies);
             if (all_there && alive_ == 0 && (!order.wait_tree || stopped_ || none_left_)) break;
-            wait_for_news(order);
+            wait_for_news();
         }
         end_the_rest();
         if (gone_) return; // nobody to tell
@@ -106,36 +137,62 @@ private:
         if (auto const last = last_pid(); last > 0 && !children_.empty() && children_.front().pid > 0) order.tree.processes_made = last - children_.front().pid + 1;
         if (alone_) order.tree.leftovers = ipc_objects();
         order.tree.own_cpu_ns = own_cpu_ns() - cpu_before;
+        auto const next = order.ahead; // not our memory alone once we have said that we are done
+        auto const awake_ns = order.awake ? waking_ns : 0;
+        bool const well = !stopped_ && !children_.empty() && order.reports[0].status == 0 && !order.reports[0].failure;
+        if (next != 0 && !well) (void)room_->ahead().withdraw(next);
         (void)detail::send_word(socket_.get(), {word::done, 0});
+        if (next != 0 && well) start_ahead(next, awake_ns); // while the watcher is busy with its figures
     }
 
-    void start(int index, run_order const& order) {
+    void take_in(pid_t pid) {
+        children_.emplace_back().pid = pid;
+        ++alive_;
+    }
+    void start(int index) {
+        auto& order = room_->order();
         auto& report = order.reports[index];
-        launch plan;
-        plan.path = order.path, plan.argv = order.argv, plan.shell_argv = order.shell_argv, plan.environment = order.environment;
+        auto plan = launch_of(order);
         auto const last = order.grouped ? std::size_t{1} : 0;
         plan.in = passed_[0].get(), plan.out = passed_[1].get(), plan.err = passed_[2].get();
         plan.report = count_ - last > 3 ? passed_[3].get() : -1;
         if (order.grouped && count_ > 0) plan.group = passed_[count_ - 1].get(), plan.key = order.clone_key;
         plan.rules = rules_.get(), plan.rules_flags = rules_flags_;
-        plan.rlimits = &order.rlimits;
-        plan.cpus = order.affine ? &order.cpus : nullptr;
-        plan.folder = order.folder;
         report.exec_ns = monotonic_ns();
-        auto const pid = spawns_.start(plan, report.failure, report.exec_ns);
-        for (auto& each : passed_) each.reset();
-        if (pid.has_error()) report.failure = {spawn_step::clone, errno};
-        auto& made = children_.emplace_back();
+        auto const pid = spawns_.start(plan, report);
+        for (std::size_t i = 0; i < detail::most_passed; ++i) kept_[i] = order.ahead != 0 ? std::move(passed_[i]) : unique_fd{}, passed_[i].reset();
+        if (pid.has_error()) return fail(report, errno);
         report.started = 1;
-        if (report.failure) {
-            made.ended = true;
-            return;
-        }
-        made.pid = *pid;
-        ++alive_;
+        if (report.failure) children_.emplace_back().ended = true;
+        else take_in(*pid);
+    }
+    void fail(copy_report& report, int code) {
+        report.failure = {spawn_step::clone, code};
+        report.started = 1;
+        children_.emplace_back().ended = true;
     }
 
-    void wait_for_news(run_order const& order) {
+    /// Clones a child for the next run, with the pipes of the last one that was started.
+    void start_ahead(ahead_call::number number, std::int64_t awake_ns) {
+        launch plan;
+        plan.in_path = "/dev/null";
+        plan.out = kept_[1].get(), plan.err = kept_[2].get(), plan.report = kept_[3].get();
+        plan.rules = rules_.get(), plan.rules_flags = rules_flags_;
+        auto const pid = spawns_.start_ahead(plan, *room_, number, awake_ns);
+        int const code = errno;
+        if (!pid.has_error()) ahead_ = number, ahead_pid_ = *pid;
+        else if (!room_->ahead().withdraw(number)) run([&] { fail(room_->order().reports[0], code); }); // it was called meanwhile
+    }
+    /// Ends the child that waits, if there is one and it was not called; else its run is made first.
+    void let_go() {
+        auto const pid = std::exchange(ahead_pid_, 0);
+        if (pid == 0) return;
+        if (!room_->ahead().withdraw(ahead_) && room_->ahead().is_called(ahead_)) return run([&] { take_in(pid); });
+        ::kill(pid, SIGKILL);
+        while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {}
+    }
+
+    void wait_for_news() {
         pollfd waiting[] = {{signals_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
         timespec const soon{0, sweep_ns};
         if (::ppoll(waiting, 2, stopped_ ? &soon : nullptr, nullptr) < 0) return;
@@ -147,7 +204,7 @@ private:
             message text;
             if (!receive(text)) gone_ = stopped_ = true;
             else if (text.what == word::stop) stopped_ = true;
-            else if (text.what == word::start && !stopped_) start(text.copy, order);
+            else if (text.what == word::start && !stopped_) start(text.copy);
         }
         if (stopped_) kill_all(), reap();
     }
@@ -210,6 +267,7 @@ private:
             at->ended = true;
             auto& report = room_->order().reports[at - children_.begin()];
             report.status = status;
+            take_off(used, report.before_ns / 1000);
             report.used = used;
             report.end_ns = seen;
             report.ended = 1;
@@ -217,6 +275,12 @@ private:
         }
     }
 
+    /// What was used before exec is not the program's.
+    static void take_off(raw_usage& from, std::int64_t us) noexcept {
+        auto const system = std::clamp<std::int64_t>(us, 0, from.system_us);
+        from.system_us -= system;
+        from.user_us = std::max<std::int64_t>(from.user_us - (us - system), 0);
+    }
     static void add(raw_usage& sum, raw_usage const& more) noexcept {
         sum.user_us += more.user_us, sum.system_us += more.system_us;
         sum.peak_rss_bytes = std::max(sum.peak_rss_bytes, more.peak_rss_bytes);
@@ -284,6 +348,7 @@ private:
     }
 
     static constexpr long sweep_ns = 2'000'000;
+    static constexpr std::int64_t waking_ns = 60'000; // of a processor that sleeps, and of what a watcher does between two runs
 
     unique_fd socket_;
     order_room* room_;
@@ -294,9 +359,12 @@ private:
     spawner spawns_;
     unique_fd signals_;
     unique_fd passed_[detail::most_passed];
+    unique_fd kept_[detail::most_passed]; // what was passed with the last start, for the child after it
     std::size_t count_ = 0;
     unique_fd rules_;
     unsigned rules_flags_ = 0;
+    ahead_call::number ahead_ = 0;
+    pid_t ahead_pid_ = 0; // the child that waits; 0: there is none
     std::vector<child> children_;
     tree_report tree_;
     std::size_t alive_ = 0;

@@ -4,7 +4,8 @@
 // How it works: the parent blocks its signals and calls clone(CLONE_VM | CLONE_VFORK). The child borrows the parent's
 // memory, on a stack of its own, and the parent sleeps until the child has called exec or _exit; so the child makes
 // system calls only, writes nothing but its stack and what it reports: a step that failed, the moment of exec. When
-// the parent wakes, either the program runs or the report says why not.
+// the parent wakes, either the program runs or the report says why not. A child that is started ahead of its run waits
+// half-way (ahead_call.hpp), and its parent, for once, does not.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/result.hpp>
@@ -35,6 +36,7 @@ struct launch {
     char* const* shell_argv = nullptr; ///< for a script without "#!": {"/bin/sh", path, argv[1]…}; null: such a script fails
     char* const* environment = nullptr;
     int in = -1, out = -1, err = -1; ///< become 0, 1 and 2
+    char const* in_path = nullptr; ///< instead of `in`: what the child opens itself
     int report = -1; ///< becomes `report_descriptor`; -1: none
     rlimit_list const* rlimits = nullptr;
     cpu_set_t const* cpus = nullptr; ///< null: all that we may use
@@ -44,6 +46,16 @@ struct launch {
     int rules = -1; ///< Landlock rules that the child puts on itself; -1: none
     unsigned rules_flags = 0; ///< as landlock_restrict_self takes them
 };
+
+/// What an order says of every copy; its descriptors it does not know.
+inline launch launch_of(run_order const& order) noexcept {
+    launch what;
+    what.path = order.path, what.argv = order.argv, what.shell_argv = order.shell_argv, what.environment = order.environment;
+    what.rlimits = &order.rlimits;
+    what.cpus = order.affine ? &order.cpus : nullptr;
+    what.folder = order.folder;
+    return what;
+}
 
 /// The stack that children borrow, one at a time, and the ignored signals that they must not inherit.
 class spawner {
@@ -65,12 +77,12 @@ public:
     }
 
     /// The pid of the child, which has called exec by now. An error is ours or the system's; a program that cannot be
-    /// executed is not an error but a `failure`, and its pid (already reaped) is 0.
-    /// `exec_ns` becomes the moment at which it called exec (monotonic_ns): the child says so itself, for on a busy
+    /// executed is not an error but a `failure` in its report, and its pid (already reaped) is 0.
+    /// The report tells the moment at which it called exec (monotonic_ns): the child says so itself, for on a busy
     /// machine the parent may wake only when a short program has ended already.
-    result<pid_t> start(launch const& what, spawn_failure& failure, std::int64_t& exec_ns) {
-        failure = {};
-        borrowed shared{&what, &failure, &exec_ns, ::getpid(), &ignored_};
+    result<pid_t> start(launch const& what, copy_report& report) {
+        report.failure = {};
+        borrowed shared{&what, &report, ::getpid(), &ignored_};
         sigset_t all, before;
         sigfillset(&all);
         ::pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -78,20 +90,44 @@ public:
                                        : clone_into(what, &shared);
         int const code = errno;
         ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        if (pid < 0) return errno_error("clone", {}, code);
-        if (!failure) return pid_t{pid};
+        errno = code;
+        if (pid < 0) return last_error("clone");
+        if (!report.failure) return pid_t{pid};
         int status = 0;
         while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
         return pid_t{0};
     }
 
+    /// A child that has its descriptors (`what` says no more than those) and waits for its call; then it executes what the
+    /// order in this room says. It has the stack until then, so no other may be started before it is called or dead.
+    result<pid_t> start_ahead(launch const& what, order_room& room, ahead_call::number number, std::int64_t awake_ns) {
+        ahead_ = {what, &room, number, awake_ns, ::getpid(), ignored_};
+        sigset_t all, before;
+        sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before);
+        int const pid = ::clone(&child_ahead, static_cast<char*>(stack_) + size, CLONE_VM | SIGCHLD, &ahead_);
+        int const code = errno;
+        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        errno = code;
+        if (pid < 0) return last_error("clone");
+        return pid_t{pid};
+    }
+
 private:
     struct borrowed {
         launch const* what;
-        spawn_failure* failure;
-        std::int64_t* exec_ns;
+        copy_report* report;
         pid_t parent;
         sigset_t const* ignored;
+    };
+    /// What a child that waits looks at; it outlives the call that made it.
+    struct waiting {
+        launch what;
+        order_room* room = nullptr;
+        ahead_call::number number = 0;
+        std::int64_t awake_ns = 0;
+        pid_t parent = -1;
+        sigset_t ignored{};
     };
     static constexpr std::size_t size = std::size_t{64} << 10, guard = 4096;
     explicit spawner(void* stack) : stack_{stack} { sigemptyset(&ignored_); }
@@ -153,51 +189,82 @@ private:
         return fd >= 0;
     }
 
-    /// Only async-signal-safe calls from here on, and no write but to what is shared and this stack.
-    __attribute__((no_sanitize("address", "undefined"))) static int child(void* argument) noexcept {
-        auto const& shared = *static_cast<borrowed*>(argument);
-        auto const& what = *shared.what;
-        auto const fail = [&](spawn_step step) {
-            *shared.failure = {step, errno};
-            ::_exit(127);
-            return 127;
-        };
+    // In the child: only async-signal-safe calls, and no write but to what is shared and this stack.
+
+    /// What concerns itself and its descriptors.
+    __attribute__((no_sanitize("address", "undefined"))) static bool settle(launch const& what, pid_t parent, sigset_t const& ignored, spawn_step& step) noexcept {
         // a parent that died before this call would never be noticed, so look once more
-        if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return fail(spawn_step::prctl);
-        if (::getppid() != shared.parent) ::_exit(127);
-        if (::setsid() < 0) return fail(spawn_step::setsid);
+        step = spawn_step::prctl;
+        if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return false;
+        if (::getppid() != parent) ::_exit(127);
+        step = spawn_step::setsid;
+        if (::setsid() < 0) return false;
         struct sigaction plain {};
         plain.sa_handler = SIG_DFL;
         for (int s = 1; s < 32; ++s)
-            if (sigismember(shared.ignored, s) == 1) ::sigaction(s, &plain, nullptr);
+            if (sigismember(&ignored, s) == 1) ::sigaction(s, &plain, nullptr);
 
-        int in = what.in, out = what.out, err = what.err, report = what.report;
-        if (!move_up(in) || !move_up(out) || !move_up(err) || !move_up(report)) return fail(spawn_step::descriptors);
-        if (::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) return fail(spawn_step::descriptors);
-        if (report >= 0 && ::dup2(report, report_descriptor) < 0) return fail(spawn_step::descriptors);
-        if (what.rules >= 0 && ::syscall(SYS_landlock_restrict_self, what.rules, what.rules_flags) < 0) return fail(spawn_step::landlock);
+        step = spawn_step::descriptors;
+        int in = what.in_path ? ::open(what.in_path, O_RDONLY) : what.in;
+        int out = what.out, err = what.err, report = what.report;
+        if (!move_up(in) || !move_up(out) || !move_up(err) || !move_up(report)) return false;
+        if (::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) return false;
+        if (report >= 0 && ::dup2(report, report_descriptor) < 0) return false;
+        step = spawn_step::landlock;
+        if (what.rules >= 0 && ::syscall(SYS_landlock_restrict_self, what.rules, what.rules_flags) < 0) return false;
         auto const first = static_cast<unsigned>(report >= 0 ? report_descriptor + 1 : report_descriptor);
         if (::syscall(SYS_close_range, first, ~0u, 0u) < 0) { // before Linux 5.9
             rlimit open{};
             ::getrlimit(RLIMIT_NOFILE, &open);
             for (auto fd = first; fd < open.rlim_cur; ++fd) ::close(static_cast<int>(fd));
         }
-        if (what.folder && ::chdir(what.folder) < 0) return fail(spawn_step::folder);
-        if (what.cpus && ::sched_setaffinity(0, sizeof *what.cpus, what.cpus) < 0) return fail(spawn_step::affinity);
+        return true;
+    }
+    /// What the order says; returns only when a step failed.
+    __attribute__((no_sanitize("address", "undefined"))) static void execute(launch const& what, copy_report& report, spawn_step& step) noexcept {
+        step = spawn_step::folder;
+        if (what.folder && ::chdir(what.folder) < 0) return;
+        step = spawn_step::affinity;
+        if (what.cpus && ::sched_setaffinity(0, sizeof *what.cpus, what.cpus) < 0) return;
+        step = spawn_step::limits;
         if (what.rlimits)
             for (auto const& each : *what.rlimits)
-                if (::setrlimit(static_cast<__rlimit_resource>(each.resource), &each.to) < 0) return fail(spawn_step::limits);
+                if (::setrlimit(static_cast<__rlimit_resource>(each.resource), &each.to) < 0) return;
+        step = spawn_step::exec;
         sigset_t none;
         sigemptyset(&none);
         ::sigprocmask(SIG_SETMASK, &none, nullptr);
-        *shared.exec_ns = monotonic_ns();
+        timespec used{};
+        if (::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0) report.before_ns = std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+        report.exec_ns = monotonic_ns();
         ::execve(what.path, what.argv, what.environment);
         if (errno == ENOEXEC && what.shell_argv) ::execve(what.shell_argv[0], what.shell_argv, what.environment);
-        return fail(spawn_step::exec);
+    }
+    __attribute__((no_sanitize("address", "undefined"))) static int child(void* argument) noexcept {
+        auto const& shared = *static_cast<borrowed*>(argument);
+        auto step = spawn_step::none;
+        if (settle(*shared.what, shared.parent, *shared.ignored, step)) execute(*shared.what, *shared.report, step);
+        shared.report->failure = {step, errno};
+        ::_exit(127);
+    }
+    __attribute__((no_sanitize("address", "undefined"))) static int child_ahead(void* argument) noexcept {
+        auto& shared = *static_cast<waiting*>(argument);
+        auto step = spawn_step::none;
+        bool const settled = settle(shared.what, shared.parent, shared.ignored, step);
+        int code = errno;
+        if (!shared.room->ahead().wait(shared.number, shared.awake_ns)) ::_exit(127);
+        auto& order = shared.room->order();
+        if (settled) {
+            execute(launch_of(order), order.reports[0], step);
+            code = errno;
+        }
+        order.reports[0].failure = {step, code};
+        ::_exit(127);
     }
 
     void* stack_;
     sigset_t ignored_;
+    waiting ahead_{};
 };
 
 } // namespace sb::isolate

@@ -15,6 +15,7 @@
 #include <sb/isolate/fullness.hpp>
 #include <sb/isolate/reaper.hpp>
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -72,6 +73,8 @@ struct usage {
 struct watch_calls {
     std::function<void()> under_way = {}; ///< the reaper has its orders: there is time for other work
     std::function<void()> before_kill = {}; ///< the run is about to be ended by force
+    bool spare = false; ///< not a call: there is a processor that nobody needs, so a few microseconds may be spent on looking instead of sleeping
+    bool again = false; ///< not a call: another run like it is likely to follow in the same place, and a child may be cloned ahead for that
 };
 
 /// How one copy came to its end.
@@ -101,6 +104,7 @@ struct outcome {
     bool scratch_full = false; ///< no byte or no file was seen to be left in what the run may write to
     bool renewed = false; ///< nothing ran in the sandbox before
     std::optional<bystander_load> bystanders; ///< on the machine meanwhile; for a short run mostly unknown
+    std::int64_t before_cpu_ns = 0; ///< of the copies before exec, which is ours and in no other figure
     std::int64_t reaper_cpu_ns = 0; ///< its own processor time during the run, for those who measure it from outside
     std::size_t shown = 0; ///< the copy whose streams these are: the first that did not end well, else the first
     captured out, err;
@@ -113,6 +117,20 @@ struct reaper_link {
     unique_fd socket = unique_fd{};
     pid_t pid = -1; ///< as the watcher sees it
     bool alone = false; ///< process 1 of its namespace: all that it started dies with it
+    struct child_ahead {
+        ahead_call::number number = 0; ///< 0: none was asked for
+        std::uint64_t pipes = 0; ///< which it has
+    } ahead = {};
+    unique_fd children = unique_fd{}; ///< the kernel's list of its children; opened when it is first wanted
+
+    /// When it returns no child waits for its run.
+    void let_go() noexcept {
+        message text;
+        int fds[detail::most_passed];
+        std::size_t count = 0;
+        if (std::exchange(ahead, {}).number == 0 || !detail::send_word(socket.get(), {word::let_go, 0})) return;
+        (void)detail::receive_word(socket.get(), text, fds, count); // a reaper passes no descriptors
+    }
 
     /// A reaper without a namespace, forked from this process, a child of it.
     static result<reaper_link> fork_here(order_room& room) {
@@ -161,7 +179,7 @@ public:
 
     /// Whatever the program does is an outcome, and so is a system that would not start it. `room` is the memory shared
     /// with the reaper at the other end of `by`.
-    outcome run(job const& what, order_room& room, reaper_link const& by, watch_calls const& calls = {}) {
+    outcome run(job const& what, order_room& room, reaper_link& by, watch_calls const& calls = {}) {
         got_ = {};
         copies_.clear();
         room_ = &room, by_ = &by, calls_ = &calls;
@@ -174,7 +192,10 @@ public:
             end_all(killer::trouble);
         }
         if (calls.under_way) calls.under_way();
+        first_end_.reset();
+        find_first_ns_ = calls.spare && by.alone && what.copies == 1 ? first_ns_ : -1;
         follow(what);
+        first_end_.reset();
         read_dry();
         return collect();
     }
@@ -211,6 +232,7 @@ private:
         auto& order = room_->order();
         order.copies = what.copies;
         order.wait_tree = what.wait_tree;
+        order.awake = calls_->spare;
         order.grouped = what.group >= 0, order.clone_key = what.clone_key;
         order.affine = what.held.cpus >= 0;
         if (order.affine) order.cpus = choose_cpus(what.held.cpus, what.first_cpu);
@@ -236,7 +258,6 @@ private:
         fullness_.begin(what.scratch, what.held.scratch_bytes, what.held.scratch_inodes, first_ns_);
         copies_.reserve(static_cast<std::size_t>(what.copies));
         for (int i = 0; i < what.copies && got_.killed_by == killer::nobody; ++i) {
-            SB_TRY(auto const in, open_file(what.in, O_RDONLY));
             bool const keep = what.keep_output && i == 0;
             auto& made = copies_.emplace_back(copy{{unique_fd{}, capture{what.held.output_bytes, keep ? keep_out_ : -1}},
                                                    {unique_fd{}, capture{what.held.output_bytes, keep ? keep_err_ : -1}},
@@ -252,7 +273,14 @@ private:
                 auto const third = lend_pipe(made.report, far[2], made.slots[2]);
                 if (third.has_error()) return copies_.pop_back(), third.error();
             }
-            int ends[detail::most_passed] = {in.get()};
+            auto const next = ask_ahead(what);
+            if (call_ahead(what, made)) {
+                by_->ahead = next;
+                continue;
+            }
+            auto const in = open_file(what.in, O_RDONLY);
+            if (in.has_error()) return copies_.pop_back(), in.error();
+            int ends[detail::most_passed] = {in->get()};
             std::size_t count = 1;
             for (int pipe = 0; pipe < (what.reports ? 3 : 2); ++pipe)
                 ends[count++] = made.slots[pipe] >= 0 ? spare_[static_cast<std::size_t>(made.slots[pipe])].ends.write.get() : far[pipe].get();
@@ -261,6 +289,7 @@ private:
                 copies_.pop_back();
                 return last_error("send to the reaper");
             }
+            by_->ahead = next;
             if (what.copies > 1 && what.held.wall_ns >= 0 && monotonic_ns() - first_ns_ > what.held.wall_ns) end_all(killer::wall);
         }
         return {};
@@ -299,8 +328,31 @@ private:
         spare.ends.read = std::move(near);
         spare.lent = false;
         if (as_born) return;
+        ++pipes_;
         if (auto fresh = make_pipe(); !fresh.has_error()) spare.ends = std::move(*fresh), spare.size = ::fcntl(spare.ends.write.get(), F_GETPIPE_SZ);
         else spare.lent = true; // never again
+    }
+
+    /// A child that another run of this kind could use. It waits where the run will be, so not in a group that is made anew.
+    bool suits_ahead(job const& what) const {
+        return by_->alone && what.copies == 1 && what.reports && what.group < 0 && what.held.numbered_pids < 0 && what.in == nothing_to_read;
+    }
+    /// Asks for one, for the run after this. Under a limit on memory it might be one process too many.
+    reaper_link::child_ahead ask_ahead(job const& what) {
+        if (!calls_->again || !suits_ahead(what) || what.held.tree_memory_bytes >= 0) return {};
+        room_->order().ahead = room_->ahead().expect();
+        return {room_->order().ahead, pipes_};
+    }
+    /// True when the child that waits has been told to go on.
+    bool call_ahead(job const& what, copy const& made) {
+        auto const [number, pipes] = std::exchange(by_->ahead, {});
+        if (number == 0 || pipes != pipes_ || !suits_ahead(what)) return false;
+        for (int i = 0; i < 3; ++i)
+            if (made.slots[i] != i) return false;
+        reports_[0].started = 1;
+        if (room_->ahead().call(number)) return true;
+        reports_[0].started = 0;
+        return false;
     }
 
     /// Until the reaper says that nothing is alive, or is dead itself.
@@ -318,6 +370,7 @@ private:
                 patience_ns_ = -1;
             }
             fullness_.look(now);
+            if (find_first_ns_ >= 0 && now >= find_first_ns_) find_first(now);
             wait_for(stopping_ ? patience_ns_ : due, now);
             for (auto& c : copies_)
                 if (c.out.into.over() || c.err.into.over()) end_all(killer::output);
@@ -343,8 +396,10 @@ private:
             if (fd) waiting_.push_back({fd.get(), POLLIN, 0}); // nothing for what is closed: poll takes as many as may be open
         };
         for (auto const& c : copies_) watch(c.out.end), watch(c.err.end), watch(c.report);
+        watch(first_end_);
         timespec left{};
         if (auto const look = fullness_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
+        if (find_first_ns_ >= 0) until = until < 0 ? find_first_ns_ : std::min(until, find_first_ns_);
         if (until >= 0) {
             auto const ns = std::max<std::int64_t>(until - now, 0);
             left = {ns / 1'000'000'000, ns % 1'000'000'000};
@@ -353,13 +408,33 @@ private:
         drain_ready(2);
         if (waiting_[0].revents) read_signals();
         if (waiting_[1].revents) hear_reaper();
+        else if (first_end_ && waiting_.back().revents) expect_reaper();
     }
 
-    void hear_reaper() {
+    /// The reaper's only child, if it has one by now: its end wakes us along with the reaper, and not after it. No more than a
+    /// hint, for what it is and what became of it the reaper alone says.
+    void find_first(std::int64_t now) {
+        find_first_ns_ = find_first_ns_ == first_ns_ ? now + first_look_ns : -1; // a reaper that was asleep has not begun yet: once more
+        if (!by_->children) by_->children = unique_fd{::open(cat("/proc/", by_->pid, "/task/", by_->pid, "/children").c_str(), O_RDONLY | O_CLOEXEC)};
+        char text[64];
+        auto const n = by_->children ? ::pread(by_->children.get(), text, sizeof text, 0) : -1;
+        pid_t pid = -1;
+        if (n <= 0 || std::from_chars(text, text + n, pid).ec != std::errc{}) return;
+        find_first_ns_ = -1;
+        first_end_ = unique_fd{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
+    }
+    /// The reaper has only to count and to say so: to go to sleep meanwhile would take longer.
+    void expect_reaper() {
+        first_end_.reset();
+        for (auto const until = monotonic_ns() + counting_ns; !done_ && monotonic_ns() < until;) hear_reaper(MSG_DONTWAIT);
+    }
+
+    void hear_reaper(int flags = 0) {
         message text;
         int fds[detail::most_passed];
         std::size_t count = 0;
-        bool const said = detail::receive_word(by_->socket.get(), text, fds, count);
+        bool const said = detail::receive_word(by_->socket.get(), text, fds, count, flags);
+        if (!said && flags != 0 && errno == EAGAIN) return;
         for (std::size_t i = 0; i < count; ++i) ::close(fds[i]);
         if (said && text.what == word::done) done_ = true;
         if (said) return;
@@ -436,6 +511,7 @@ private:
             if (how.failure) continue;
             // what we ended before it had begun, on a starved machine, did not fail to start
             if (said.started == 0 && said.ended == 0 && got_.reaper_lost && got_.killed_by == killer::nobody) how.failure = {spawn_step::clone, ECHILD};
+            got_.before_cpu_ns += said.before_ns;
             how.status = said.ended != 0 ? said.status : SIGKILL; // it died with its reaper
             if (said.ended != 0) how.used = usage{said.used};
             how.wall_s = static_cast<double>(ended - begun) / 1e9;
@@ -468,6 +544,9 @@ private:
         return std::move(got_);
     }
 
+    static constexpr std::int64_t first_look_ns = 150'000; // until a reaper that slept has started its first child
+    static constexpr std::int64_t counting_ns = 50'000; // that a reaper takes at most, if nothing else is left to end
+    static constexpr char const* nothing_to_read = "/dev/null";
     static constexpr std::size_t block_size = std::size_t{64} << 10; // a pipe's capacity
     static constexpr int most_dry_reads = 64; // four times what a pipe holds
     static constexpr std::size_t most_spare = 12;
@@ -479,14 +558,17 @@ private:
     std::unique_ptr<char[]> block_;
     rlimit open_files_{};
     order_room* room_ = nullptr;
-    reaper_link const* by_ = nullptr;
+    reaper_link* by_ = nullptr;
     watch_calls const* calls_ = nullptr;
     copy_report* reports_ = nullptr;
     std::vector<copy> copies_;
     std::vector<spare_pipe> spare_;
+    std::uint64_t pipes_ = 0; // how often one of them was replaced
     std::vector<pollfd> waiting_;
     outcome got_;
     fullness_watch fullness_;
+    unique_fd first_end_; // readable when the first process has ended
+    std::int64_t find_first_ns_ = -1; // when to look for it; -1: not any more
     std::int64_t first_ns_ = 0, patience_ns_ = -1;
     bool stop_ = false, stopping_ = false, done_ = false, dry_ = false;
 };

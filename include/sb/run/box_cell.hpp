@@ -58,10 +58,11 @@ public:
         isolate::scratch_size const size{job.held.scratch_bytes, job.held.scratch_inodes};
         SB_TRY(auto* const place, box_in(*here_, {job.held.level, job.held.numbered_pids}, size));
         if (all_->copies_work) SB_CHECK(relax(*here_)); // what is copied is not the run's to pay for
-        SB_TRY([[maybe_unused]] bool const anew, place->walls.make_clean(size));
+        SB_TRY(put_in_order_, place->walls.make_clean(size));
         if (auto& group = here_->group) {
             here_->held = {job.held.tree_memory_bytes, job.held.tree_pids, job.held.tree_cores};
             SB_TRY([[maybe_unused]] auto const in_force, group->hold(here_->held));
+            reaper_cpu_ns_ = isolate::process_cpu_ns(place->walls.reaper().pid); // its clock makes the group's go on too
             SB_TRY([[maybe_unused]] bool const moved, group->begin());
         }
         renewed_ = !std::exchange(place->used, true);
@@ -83,7 +84,8 @@ public:
         if (!current_->walls.alive()) return system_error("the run's sandbox had to be destroyed: nothing is left to look at");
         return {};
     }
-    isolate::reaper_link const& reaper() const override { return current_->walls.reaper(); }
+    isolate::reaper_link& reaper() override { return current_->walls.reaper(); }
+    bool again() const override { return !all_->fresh && !put_in_order_; }
     void release() override {
         // all there are rather than no limit: the last limit of a machine to go makes the kernel patch its own code
         auto const& held = here_->held;
@@ -93,12 +95,13 @@ public:
         auto& group = here_->group;
         auto& walls = current_->walls;
         if (group) {
+            // it sits beside the payload's group or in it, and may have worked for the next run already
+            got.reaper_cpu_ns = group->run_leaf() >= 0 ? 0 : std::max<std::int64_t>(isolate::process_cpu_ns(walls.reaper().pid) - reaper_cpu_ns_, 0);
             got.group = group->end();
             // counted in steps of a quarter of a mebibyte, a small peak has no parts; and asking costs more than all the rest
             auto const &peak = got.group->memory_peak_bytes, &base = got.group->memory_base_bytes;
             if (peak && base && *peak - *base >= least_split) got.charged = group->charged();
         }
-        if (group && group->run_leaf() >= 0) got.reaper_cpu_ns = 0; // it sits beside the payload's group, not in it
         got.renewed = renewed_;
         if (auto const made = walls.tasks_made(); made && got.processes_made) { // what was asked for and what came of it
             got.refused_forks = std::max<std::int64_t>(*got.processes_made - *made, 0);
@@ -213,9 +216,10 @@ private:
     }
     /// A box of this kind that nothing of an earlier run is in.
     result<kept_box*> box_in(ward& in, birth const& as, isolate::scratch_size size) {
-        current_ = nullptr;
+        auto* const before = std::exchange(current_, nullptr);
         auto const place = in.boxes.find(as);
         bool there_is = place != in.boxes.end();
+        if (before && (!there_is || before != place->second.get())) before->walls.reaper().let_go(); // who waits there would be counted here
         if (auto* const last = there_is ? place->second.get() : nullptr; last && last->used && (!last->walls.alive() || !last->walls.soiled(*room_).empty()))
             retire(in, as), there_is = false;
         if (!there_is) {
@@ -256,7 +260,9 @@ private:
         isolate::scratch_size size;
     } this_; // what the run at hand has
     std::int64_t retired_cpu_ns_ = 0;
+    std::int64_t reaper_cpu_ns_ = 0; // its clock when the run began
     bool renewed_ = false;
+    bool put_in_order_ = false; // what the last run had written is gone; the one after it may write too
 };
 
 } // namespace sb::run

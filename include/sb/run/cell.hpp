@@ -23,13 +23,15 @@ public:
     virtual result<void> make_ready(isolate::job& job) = 0;
     /// The place as the run before left it, for checks.
     virtual result<void> look(isolate::job& job) = 0;
-    virtual isolate::reaper_link const& reaper() const = 0;
+    virtual isolate::reaper_link& reaper() = 0;
+    /// Before a run: the next one is likely to find the place just as this one.
+    virtual bool again() const { return false; }
     /// While a run is under way: time to see to the next.
     virtual void under_way() {}
     /// Before a run is ended by force: gives it the processor time to die in.
     virtual void release() {}
     /// Processor time so far of what serves the runs, for telling it from that of others.
-    virtual std::int64_t helpers_cpu_ns() const { return isolate::process_cpu_ns(reaper().pid); }
+    virtual std::int64_t helpers_cpu_ns() const = 0;
     /// After a run: figures that only the cell can take.
     virtual void finish(isolate::outcome& got) = 0;
     /// Moves what the last run left into the folder `kept`, which it makes.
@@ -60,7 +62,8 @@ public:
         SB_TRY(reaper_, isolate::reaper_link::fork_here(*room_));
         return {};
     }
-    isolate::reaper_link const& reaper() const override { return reaper_; }
+    isolate::reaper_link& reaper() override { return reaper_; }
+    std::int64_t helpers_cpu_ns() const override { return isolate::process_cpu_ns(reaper_.pid); }
     void finish(isolate::outcome& got) override {
         if (got.reaper_lost) end_reaper();
     }

@@ -65,7 +65,7 @@ public:
         SB_TRY(auto folder, isolate::session_folder::make());
         pool.folder_ = std::make_unique<isolate::session_folder>(std::move(folder));
         for (int i = 0; i < jobs; ++i) {
-            auto made = slot::make(*pool.folder_, static_cast<std::size_t>(i), pool.slots_, make_cell);
+            auto made = slot::make(*pool.folder_, static_cast<std::size_t>(i), pool.slots_, make_cell, jobs < isolate::usable_cpus());
             if (made.has_error()) return made.error();
             pool.slots_.push_back(std::move(*made));
         }

@@ -33,9 +33,10 @@ enum class errand : std::uint8_t {
 
 class slot {
 public:
-    /// Forks. `others` are slots made before: the child closes its copies of their ends.
-    static result<slot> make(isolate::session_folder& session, std::size_t number, std::vector<slot> const& others, cell_maker const& make_cell) {
+    /// Forks. `others` are slots made before: the child closes its copies of their ends. `spare`: see watch_calls.
+    static result<slot> make(isolate::session_folder& session, std::size_t number, std::vector<slot> const& others, cell_maker const& make_cell, bool spare) {
         slot made;
+        made.spare_ = spare;
         int ends[2];
         if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
         made.socket_ = unique_fd{ends[0]};
@@ -107,10 +108,10 @@ private:
         std::int64_t runs_cpu_ns = 0; // of all payloads so far
     };
     static std::int64_t tree_cpu_ns(isolate::outcome const& got) {
-        if (got.group && got.group->cpu_ns) return std::max<std::int64_t>(*got.group->cpu_ns - got.reaper_cpu_ns, 0);
+        if (got.group && got.group->cpu_ns) return std::max<std::int64_t>(*got.group->cpu_ns - got.reaper_cpu_ns, 0) + got.before_cpu_ns;
         auto all = got.orphans;
         for (auto const& each : got.copies) all.add(each.used);
-        return static_cast<std::int64_t>((all.user_s + all.system_s) * 1e9);
+        return static_cast<std::int64_t>((all.user_s + all.system_s) * 1e9) + got.before_cpu_ns;
     }
 
     static void block_all_signals() {
@@ -202,7 +203,7 @@ private:
         if (job.keep_output) make_empty(out_.get()), make_empty(err_.get());
         auto const ours = [&] { return isolate::process_cpu_ns(::getpid()) + isolate::process_cpu_ns(meanwhile.session) + here.helpers_cpu_ns() + meanwhile.runs_cpu_ns; };
         meanwhile.looks.before(monotonic_ns(), ours);
-        got = runs.run(job, room, here.reaper(), {[&] { (void)pay(false), here.under_way(); }, [&] { here.release(); }});
+        got = runs.run(job, room, here.reaper(), {[&] { (void)pay(false), here.under_way(); }, [&] { here.release(); }, spare_, here.again()});
         here.finish(got);
         meanwhile.runs_cpu_ns += tree_cpu_ns(got);
         got.bystanders = meanwhile.looks.after(monotonic_ns(), ours);
@@ -212,6 +213,7 @@ private:
     unique_fd socket_, out_, err_;
     pid_t pid_ = -1;
     std::size_t number_ = 0;
+    bool spare_ = false;
 };
 
 } // namespace sb::run
