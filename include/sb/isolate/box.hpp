@@ -3,13 +3,18 @@
 // before each run, and ended as a whole.
 #pragma once
 #include <sb/isolate/nursery.hpp>
+#include <sb/isolate/remove_tree.hpp>
 #include <sb/isolate/tcp_leftovers.hpp>
 #include <sb/isolate/watch.hpp>
+#include <algorithm>
 #include <charconv>
+#include <linux/fs.h>
 #include <optional>
 #include <string>
+#include <sys/ioctl.h>
 #include <sys/statfs.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <vector>
 
 namespace sb::isolate {
@@ -19,6 +24,13 @@ struct box_plan {
     int level = default_level;
     syscall_filter filter;
     std::int64_t most_tasks = -1; ///< see zygote_plan
+};
+
+/// How a place was found before a run.
+enum class tidiness : std::uint8_t {
+    untouched,
+    tidied, ///< a few files were removed
+    renewed ///< its memory is new
 };
 
 class box {
@@ -36,6 +48,7 @@ public:
         unique_fd reaper_end{to_reaper[1]};
         SB_TRY(made.number_, from.ask({plan.level, plan.most_tasks, size}, plan.filter, std::move(keeper_end), std::move(reaper_end)));
         made.copies_work_ = from.copies_work();
+        if (from.work() >= 0) made.work_ = unique_fd{::fcntl(from.work(), F_DUPFD_CLOEXEC, 3)};
         made.unborn_of_ = &from, made.size_ = size, made.counts_tasks_ = plan.most_tasks >= 0;
         return made;
     }
@@ -84,14 +97,18 @@ public:
         return all;
     }
 
-    /// Workspace, home, /tmp and /dev/shm as on the first day, with this much room. True when they had to be made anew.
-    result<bool> make_clean(scratch_size size) {
-        if (size == size_ && (copies_work_ ? std::exchange(unused_, false) : untouched())) return false; // a copy does not show that it was written to
+    /// Workspace, home, /tmp and /dev/shm as on the first day, with this much room.
+    result<tidiness> make_clean(scratch_size size) {
+        if (size == size_) {
+            if (copies_work_ ? std::exchange(unused_, false) : untouched()) return tidiness::untouched; // a copy does not show that it was written to
+            if (!copies_work_ && tidy()) return tidiness::tidied;
+        }
+        for (auto& each : watched_) each.reset(); // the last who lets go of old memory takes it down
         SB_CHECK(ask({keeper_request::kind::renew, size}));
         size_ = size;
         SB_CHECK(accept_space());
         unused_ = false;
-        return true;
+        return tidiness::renewed;
     }
     /// Bytes that went over the sandbox's own network since the last call: received, sent.
     std::optional<std::pair<std::int64_t, std::int64_t>> network_bytes() {
@@ -139,6 +156,17 @@ private:
         struct stat folders[keeper_fds] {};
         struct statfs space {};
     };
+    /// What can be put on a folder beside what stat tells.
+    struct tags {
+        ssize_t names = -1;
+        int flags = 0;
+        static tags of(int folder) noexcept {
+            tags all{::flistxattr(folder, nullptr, 0), 0};
+            if (::ioctl(folder, FS_IOC_GETFLAGS, &all.flags) != 0) all.flags = -1;
+            return all;
+        }
+        friend bool operator==(tags const&, tags const&) = default;
+    };
     box() = default;
     void strike() noexcept {
         // the last who lets go of a namespace has to take it down, and that is not to be us
@@ -153,7 +181,7 @@ private:
     }
     void take(box& from) noexcept {
         socket_ = std::move(from.socket_), reaper_ = std::exchange(from.reaper_, {}), keeper_ = std::exchange(from.keeper_, -1);
-        watched_ = std::move(from.watched_);
+        watched_ = std::move(from.watched_), work_ = std::move(from.work_), tags_ = from.tags_, laid_in_tmp_ = std::move(from.laid_in_tmp_);
         mounts_changed_ = std::move(from.mounts_changed_), queues_ = std::move(from.queues_);
         sockets4_ = std::move(from.sockets4_), sockets6_ = std::move(from.sockets6_), devices_ = std::move(from.devices_);
         unborn_of_ = std::exchange(from.unborn_of_, nullptr), number_ = from.number_, copies_work_ = from.copies_work_, unused_ = from.unused_, counts_tasks_ = from.counts_tasks_, tasks_made_ = from.tasks_made_;
@@ -164,6 +192,8 @@ private:
     result<void> accept_space() {
         (void)changed(mounts_changed_.get()); // that was us
         look(facts_);
+        laid_in_tmp_ = detail::names_in(watched_[tmp_folder].get());
+        for (std::size_t i = 0; i < keeper_fds; ++i) tags_[i] = tags::of(watched_[i].get());
         if (auto const& rules = watched_[rules_fd]) {
             reaper_.ahead = {}; // who waits there has the old ones on, and ends when the reaper hears of these
             int const one[] = {rules.get()};
@@ -191,7 +221,8 @@ private:
             int fds[most_keeper_fds];
             auto const n = std::min((header->cmsg_len - CMSG_LEN(0)) / sizeof(int), std::size_t{most_keeper_fds});
             std::memcpy(fds, CMSG_DATA(header), n * sizeof(int));
-            for (std::size_t i = 0; i < n; ++i) watched_[i] = unique_fd{fds[i]};
+            for (std::size_t i = 0, next = 0; next < n && i < most_keeper_fds; ++i)
+                if (reply.with >> i & 1) watched_[i] = unique_fd{fds[next++]};
         }
         reply.what[sizeof reply.what - 1] = '\0';
         if (reply.code != 0) return system_error(std::string{reply.what});
@@ -280,17 +311,51 @@ private:
     bool untouched() noexcept {
         facts now;
         if (!look(now) || now.space.f_bfree != facts_.space.f_bfree || now.space.f_ffree != facts_.space.f_ffree) return false;
-        for (std::size_t i = 0; i < keeper_fds; ++i) {
-            auto const &a = now.folders[i], &b = facts_.folders[i];
-            if (a.st_mode != b.st_mode || a.st_uid != b.st_uid || a.st_mtim.tv_sec != b.st_mtim.tv_sec || a.st_mtim.tv_nsec != b.st_mtim.tv_nsec ||
-                a.st_ctim.tv_sec != b.st_ctim.tv_sec || a.st_ctim.tv_nsec != b.st_ctim.tv_nsec)
-                return false;
-        }
+        for (std::size_t i = 0; i < keeper_fds; ++i)
+            if (differ(now.folders[i], facts_.folders[i])) return false;
         // an overlay keeps the time of the last look into its topmost folder, whatever its mount says
         auto const& upper = now.folders[upper_folder].st_atim, &before = facts_.folders[upper_folder].st_atim;
         if (upper.tv_sec == before.tv_sec && upper.tv_nsec == before.tv_nsec) return true;
         return ::futimens(watched_[upper_folder].get(), nullptr) == 0 && look(facts_);
     }
+
+    static bool differ(struct stat const& a, struct stat const& b) noexcept {
+        return a.st_mode != b.st_mode || a.st_uid != b.st_uid || a.st_mtim.tv_sec != b.st_mtim.tv_sec || a.st_mtim.tv_nsec != b.st_mtim.tv_nsec ||
+               a.st_ctim.tv_sec != b.st_ctim.tv_sec || a.st_ctim.tv_nsec != b.st_ctim.tv_nsec;
+    }
+    /// Removes what the last run has written, where that is a few files lying on top. False: there is, or may be, more to it.
+    bool tidy() noexcept {
+        facts now;
+        if (!look(now) || differ(now.folders[scratch_root], facts_.folders[scratch_root]) || differ(now.folders[work_folder], facts_.folders[work_folder])) return false;
+        for (auto const i : {upper_folder, home_folder, tmp_folder, shm_folder}) {
+            auto const &here = now.folders[i], &before = facts_.folders[i];
+            if (!differ(here, before)) continue;
+            if (here.st_mode != before.st_mode || here.st_uid != before.st_uid || here.st_gid != before.st_gid || tags::of(watched_[i].get()) != tags_[i]) return false;
+            bool const done = i == upper_folder ? work_ && watched_[work_view] && remove_files(watched_[i].get(), {}, watched_[work_view].get(), work_.get())
+                                                : remove_files(watched_[i].get(), i == tmp_folder ? laid_in_tmp_ : std::vector<std::string>{}, watched_[i].get(), -1);
+            if (!done) return false;
+            if (::futimens(watched_[i].get(), nullptr) != 0) return false; // times can be set to any
+        }
+        struct statfs space {};
+        if (::fstatfs(scratch(), &space) != 0 || space.f_bfree != facts_.space.f_bfree || space.f_ffree != facts_.space.f_ffree) return false;
+        return look(facts_);
+    }
+    /// Every name in `folder` but those that are to be there, by way of `view`; none that `below` has too, for that one is not
+    /// new but changed.
+    static bool remove_files(int folder, std::vector<std::string> const& laid, int view, int below) noexcept {
+        auto const names = detail::names_in(folder);
+        if (names.size() > laid.size() + most_tidied) return false;
+        for (auto const& each : names) {
+            if (std::find(laid.begin(), laid.end(), each) != laid.end()) continue;
+            struct stat about {};
+            if (::fstatat(folder, each.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(about.st_mode) || S_ISCHR(about.st_mode)) return false;
+            if (below >= 0 && (::faccessat(below, each.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)) return false;
+            if (::unlinkat(view, each.c_str(), 0) != 0) return false;
+        }
+        return detail::names_in(folder).size() == laid.size();
+    }
+
+    static constexpr std::size_t most_tidied = 32; // more is sooner gone with its memory
 
     unique_fd socket_;
     reaper_link reaper_;
@@ -306,6 +371,9 @@ private:
     std::int64_t no_sockets_ = 0;
     std::optional<std::pair<std::int64_t, std::int64_t>> network_before_;
     facts facts_;
+    std::array<tags, keeper_fds> tags_;
+    std::vector<std::string> laid_in_tmp_; // where a workspace or a binding lies below it
+    unique_fd work_; // as it is below the workspace
     scratch_size size_;
 };
 

@@ -49,11 +49,13 @@ struct keeper_reply {
     int code = 0; ///< errno; 0: done
     pid_t reaper = -1; ///< as the keeper sees it
     std::int64_t tasks_made = -1; ///< processes and threads that ever were, where a namespace holds how many may be
+    unsigned with = 0; ///< a bit for each keeper_fd that comes with it
     char what[248] = {};
 };
 
-/// Descriptors that come with the first word and with a reply to `renew`, to see without a word whether a run has touched anything.
-enum keeper_fd : std::size_t { scratch_root, upper_folder, work_folder, home_folder, tmp_folder, shm_folder, keeper_fds, rules_fd = keeper_fds, most_keeper_fds };
+/// Descriptors that come with the first word and with a reply to `renew`, to see without a word whether a run has touched anything,
+/// and to remove it when it is little. The last two are not always there.
+enum keeper_fd : std::size_t { scratch_root, upper_folder, work_folder, home_folder, tmp_folder, shm_folder, keeper_fds, work_view = keeper_fds, rules_fd, most_keeper_fds };
 
 struct keeper_request {
     enum class kind : std::uint8_t { renew, reset_network, count_tasks } what = kind::renew;
@@ -138,6 +140,7 @@ private:
             auto made = new_mount("overlay", {{"lowerdir", plan_.from->lower()}, {"upperdir", scratch + "/upper"}, {"workdir", scratch + "/index"}, {"userxattr", ""}},
                                   attributes);
             if (made.has_error()) return system_error(cat("workspace ", work, ": ", made.error().what));
+            watched_[work_view] = unique_fd{::fcntl(made->get(), F_DUPFD_CLOEXEC, 3)};
             ready.emplace_back(std::move(*made), work);
         }
         for (auto const& each : plan_.from->aside()) {
@@ -233,8 +236,8 @@ private:
         if (with_fds && reply.code == 0) {
             int fds[most_keeper_fds];
             std::size_t count = 0;
-            for (auto const& each : watched_)
-                if (each) fds[count++] = each.get();
+            for (std::size_t i = 0; i < watched_.size(); ++i)
+                if (watched_[i]) fds[count++] = watched_[i].get(), reply.with |= 1u << i;
             all.msg_control = control, all.msg_controllen = CMSG_SPACE(count * sizeof(int));
             auto* const header = CMSG_FIRSTHDR(&all);
             header->cmsg_level = SOL_SOCKET, header->cmsg_type = SCM_RIGHTS, header->cmsg_len = CMSG_LEN(count * sizeof(int));

@@ -175,6 +175,7 @@ public:
         nursery made;
         made.socket_ = unique_fd{ends[0]};
         made.copies_work_ = plan.copies_work && !plan.shown.work.empty();
+        if (!plan.shown.work.empty()) made.work_ = unique_fd{::open((plan.lower.empty() ? plan.shown.work : plan.lower).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
         unique_fd theirs{ends[1]};
         bool const root = ::geteuid() == 0;
         unique_fd lower;
@@ -201,12 +202,14 @@ public:
         return made;
     }
     nursery(nursery&& from) noexcept
-        : socket_{std::move(from.socket_)}, pid_{std::exchange(from.pid_, -1)}, copies_work_{from.copies_work_}, asked_{from.asked_}, heard_{from.heard_}, unheard_{std::move(from.unheard_)} {}
+        : socket_{std::move(from.socket_)}, pid_{std::exchange(from.pid_, -1)}, copies_work_{from.copies_work_}, work_{std::move(from.work_)}, asked_{from.asked_}, heard_{from.heard_}, unheard_{std::move(from.unheard_)} {}
     nursery& operator=(nursery&&) = delete;
     ~nursery() { end(); }
 
     pid_t pid() const noexcept { return pid_; }
     bool copies_work() const noexcept { return copies_work_; }
+    /// The workspace as it is before anybody writes to it; -1 where there is none.
+    int work() const noexcept { return work_.get(); }
 
     /// Asks for a sandbox; the two ends become its keeper's and its reaper's. `hear` tells of it, by the number that this gives.
     result<std::uint64_t> ask(birth_wish const& wish, syscall_filter const& filter, unique_fd to_keeper, unique_fd to_reaper) {
@@ -258,6 +261,7 @@ private:
     unique_fd socket_;
     pid_t pid_ = -1;
     bool copies_work_ = false;
+    unique_fd work_;
     std::uint64_t asked_ = 0, heard_ = 0;
     std::map<std::uint64_t, detail::nursery_reply> unheard_;
 };

@@ -58,7 +58,8 @@ public:
         isolate::scratch_size const size{job.held.scratch_bytes, job.held.scratch_inodes};
         SB_TRY(auto* const place, box_in(*here_, {job.held.level, job.held.numbered_pids}, size));
         if (all_->copies_work) SB_CHECK(relax(*here_)); // what is copied is not the run's to pay for
-        SB_TRY(put_in_order_, place->walls.make_clean(size));
+        SB_TRY(auto const found, place->walls.make_clean(size));
+        renewed_scratch_ = found == isolate::tidiness::renewed;
         if (auto& group = here_->group) {
             here_->held = {job.held.tree_memory_bytes, job.held.tree_pids, job.held.tree_cores};
             SB_TRY([[maybe_unused]] auto const in_force, group->hold(here_->held));
@@ -85,7 +86,7 @@ public:
         return {};
     }
     isolate::reaper_link& reaper() override { return current_->walls.reaper(); }
-    bool again() const override { return !all_->fresh && !put_in_order_; }
+    bool again() const override { return !all_->fresh && !renewed_scratch_; }
     void release() override {
         // all there are rather than no limit: the last limit of a machine to go makes the kernel patch its own code
         auto const& held = here_->held;
@@ -262,7 +263,7 @@ private:
     std::int64_t retired_cpu_ns_ = 0;
     std::int64_t reaper_cpu_ns_ = 0; // its clock when the run began
     bool renewed_ = false;
-    bool put_in_order_ = false; // what the last run had written is gone; the one after it may write too
+    bool renewed_scratch_ = false; // what the last run had written was much; the one after it may write as much
 };
 
 } // namespace sb::run
