@@ -53,21 +53,24 @@ std::string const& why_no_box() {
 /// One slot as its owner handles it: a box that is proven clean or put in order before each run, and else replaced.
 class slot {
 public:
-    explicit slot(int level = default_level)
+    /// `below`: where the workspace lies in a folder of /tmp.
+    explicit slot(int level = default_level, std::string const& below = {})
         : out_{::memfd_create("out", MFD_CLOEXEC)}, runs_{*watcher::make(out_.get())}, room_{*order_room::make()} {
-        put(work_ / "file", "original\n");
-        REQUIRE(::mkdir((work_ / "folder").c_str(), 0755) == 0);
-        put(work_ / "folder/inner", "inner\n");
+        at_ = work_.path() + below;
+        REQUIRE_FALSE(make_folders("", at_).has_error());
+        put(at_ + "/file", "original\n");
+        REQUIRE(::mkdir((at_ + "/folder").c_str(), 0755) == 0);
+        put(at_ + "/folder/inner", "inner\n");
         put(read_ / "file", "read\n");
         REQUIRE(::chmod(read_.path().c_str(), 0777) == 0); // its mode is not what protects it
         REQUIRE(::chmod(write_.path().c_str(), 0777) == 0);
-        plan_.shown.work = work_.path();
+        plan_.shown.work = at_;
         auto const victims = victim_path();
         plan_.shown.bindings = {{real_path(victims.substr(0, victims.rfind('/'))).value(), "/opt/victims", false}, {read_.path(), "/opt/read", false}, {write_.path(), "/opt/write", true}};
         plan_.user = choose_payload_user().value();
         walls_.level = level;
         walls_.filter = make_filter(level_of(level)).value();
-        lent_ = lend_work(work_.path(), plan_.user).value();
+        lent_ = lend_work(at_, plan_.user).value();
         plan_.lower = lent_.lower;
         plan_.owners = std::move(lent_.owners);
     }
@@ -80,7 +83,7 @@ public:
         what.argv = {"soiler"};
         what.argv.insert(what.argv.end(), words.begin(), words.end());
         what.environment = {"PATH=/usr/bin:/bin", "HOME=/home/sandbox", "TMPDIR=/tmp"};
-        what.folder = work_.path();
+        what.folder = at_;
         what.held.wall_ns = wall_ns;
         what.held.output_bytes = 1 << 20;
         what.keep_output = true;
@@ -93,7 +96,7 @@ public:
         what.argv = {"sh", "-c", script};
         what.in = input;
         what.environment = {"PATH=/usr/bin:/bin", "HOME=/home/sandbox", "TMPDIR=/tmp"};
-        what.folder = work_.path();
+        what.folder = at_;
         what.held.wall_ns = wall_ns;
         what.held.output_bytes = 1 << 20;
         what.keep_output = true;
@@ -119,7 +122,7 @@ public:
     }
     outcome const& last() const { return last_; }
     box& place() { return *box_; }
-    std::string work(std::string_view name) const { return work_ / name; }
+    std::string work(std::string_view name) const { return sb::cat(at_, "/", name); }
     std::string bound(std::string_view name) const { return write_ / name; }
 
     std::vector<std::string> was_soiled; ///< what the box was discarded for, before the last run
@@ -142,6 +145,7 @@ private:
         return text;
     }
     folder work_, read_, write_;
+    std::string at_; // the workspace
     sb::unique_fd out_;
     watcher runs_;
     order_room room_;
@@ -344,6 +348,27 @@ TEST_CASE("a few files on top are removed; whatever else was written goes with i
     CHECK(here.shell("ls -A . /tmp /home/sandbox /dev/shm") == empty);
     CHECK_FALSE(here.tidied);
     CHECK(here.in_order);
+}
+
+TEST_CASE("the way to a workspace below /tmp is laid anew when a run has bent it", "[box]") {
+    NEEDS_A_BOX();
+    slot here{default_level, "/way/to/proc"};
+    auto const work = here.work(""), top = work.substr(0, work.find('/', 5));
+    auto const look = sb::cat("pwd; ls -ld ", top, " ", top, "/way | cut -c1-10; find /tmp -xdev | sort; grep -c . /proc/self/mountinfo; cat /proc/kallsyms | head -1; ls -A; cat file");
+    auto const first = here.shell(look);
+    CHECK(first.ends_with("file\nfolder\noriginal\n"));
+    for (auto const& bend : {sb::cat("mv ", top, " /tmp/elsewhere && mkdir -p ", top, "/way && ln -s / ", top, "/way/to"), // the workspace's name is now that of /proc
+                             sb::cat("mv ", top, "/way/to ", top, "/there && ln -s /proc ", top, "/way/to"), sb::cat("mv ", top, " /tmp/elsewhere"),
+                             sb::cat("mv ", top, "/way /tmp/x && rmdir ", top, " && mv /tmp/x ", top, " && ln -s . ", top, "/way"), sb::cat("chmod 0 ", top), sb::cat("chmod 0 ", top, "/way"),
+                             sb::cat("touch -d 1980-01-01 ", top, "/way"), sb::cat("echo x >", top, "/way/hidden"), sb::cat("mkdir ", top, "/way/hidden")}) {
+        INFO(bend);
+        CHECK(here.shell(sb::cat("cd /; ", bend, " && echo done")) == "done\n");
+        CHECK(here.shell(look) == first);
+        CHECK_FALSE(here.tidied);
+        (void)here.shell("echo x >new; echo x >/tmp/new");
+        CHECK(here.shell(look) == first);
+        CHECK(here.tidied);
+    }
 }
 
 TEST_CASE("what is written to a folder that was bound for writing stays, and nothing else does", "[box]") {

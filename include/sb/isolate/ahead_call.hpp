@@ -8,6 +8,7 @@
 // is just being called.
 #pragma once
 #include <sb/core/clock.hpp>
+#include <sb/isolate/raw_call.hpp>
 #include <atomic>
 #include <climits>
 #include <cstdint>
@@ -55,22 +56,8 @@ private:
         auto before = n << state_bits | expected;
         return word(n).compare_exchange_strong(before, n << state_bits | to);
     }
-    /// Without the C library, which would write `errno`: the child has its parent's, and the parent does not stand still.
     static void sleep_on(std::atomic<std::uint32_t> const& on, std::uint32_t value) noexcept {
-#if defined(__x86_64__)
-        long answer = SYS_futex;
-        register long timeout asm("r10") = 0;
-        asm volatile("syscall" : "+a"(answer) : "D"(&on), "S"(FUTEX_WAIT), "d"(value), "r"(timeout) : "rcx", "r11", "memory");
-#elif defined(__aarch64__)
-        register long answer asm("x0") = reinterpret_cast<long>(&on);
-        register long what asm("x1") = FUTEX_WAIT;
-        register long from asm("x2") = value;
-        register long timeout asm("x3") = 0;
-        register long call asm("x8") = SYS_futex;
-        asm volatile("svc #0" : "+r"(answer) : "r"(what), "r"(from), "r"(timeout), "r"(call) : "memory");
-#else
-        (void)::syscall(SYS_futex, &on, FUTEX_WAIT, value, nullptr, nullptr, 0);
-#endif
+        (void)raw_call(SYS_futex, reinterpret_cast<long>(&on), FUTEX_WAIT, static_cast<long>(value));
     }
 
     std::atomic<std::uint32_t> words_[2] = {withdrawn, withdrawn};

@@ -156,6 +156,11 @@ private:
         struct stat folders[keeper_fds] {};
         struct statfs space {};
     };
+    struct laid {
+        unique_fd place;
+        struct stat before {};
+    };
+    static constexpr keeper_fd written_folders[] = {upper_folder, home_folder, tmp_folder, shm_folder};
     /// What can be put on a folder beside what stat tells.
     struct tags {
         ssize_t names = -1;
@@ -181,7 +186,7 @@ private:
     }
     void take(box& from) noexcept {
         socket_ = std::move(from.socket_), reaper_ = std::exchange(from.reaper_, {}), keeper_ = std::exchange(from.keeper_, -1);
-        watched_ = std::move(from.watched_), work_ = std::move(from.work_), tags_ = from.tags_, laid_in_tmp_ = std::move(from.laid_in_tmp_);
+        watched_ = std::move(from.watched_), work_ = std::move(from.work_), tags_ = from.tags_, laid_ = std::move(from.laid_), laid_names_ = std::move(from.laid_names_);
         mounts_changed_ = std::move(from.mounts_changed_), queues_ = std::move(from.queues_);
         sockets4_ = std::move(from.sockets4_), sockets6_ = std::move(from.sockets6_), devices_ = std::move(from.devices_);
         unborn_of_ = std::exchange(from.unborn_of_, nullptr), number_ = from.number_, copies_work_ = from.copies_work_, unused_ = from.unused_, counts_tasks_ = from.counts_tasks_, tasks_made_ = from.tasks_made_;
@@ -192,8 +197,13 @@ private:
     result<void> accept_space() {
         (void)changed(mounts_changed_.get()); // that was us
         look(facts_);
-        laid_in_tmp_ = detail::names_in(watched_[tmp_folder].get());
-        for (std::size_t i = 0; i < keeper_fds; ++i) tags_[i] = tags::of(watched_[i].get());
+        laid_.clear();
+        for (auto const i : written_folders) {
+            if (copies_work_) break; // nothing is looked at then
+            tags_[i] = tags::of(watched_[i].get());
+            laid_names_[i] = detail::names_in(watched_[i].get());
+            for (auto const& each : laid_names_[i]) remember(watched_[i].get(), each);
+        }
         if (auto const& rules = watched_[rules_fd]) {
             reaper_.ahead = {}; // who waits there has the old ones on, and ends when the reaper hears of these
             int const one[] = {rules.get()};
@@ -313,10 +323,25 @@ private:
         if (!look(now) || now.space.f_bfree != facts_.space.f_bfree || now.space.f_ffree != facts_.space.f_ffree) return false;
         for (std::size_t i = 0; i < keeper_fds; ++i)
             if (differ(now.folders[i], facts_.folders[i])) return false;
+        for (auto const& each : laid_)
+            if (struct stat about {}; ::fstat(each.place.get(), &about) != 0 || differ(about, each.before)) return false;
+        for (auto const i : written_folders)
+            if (tags::of(watched_[i].get()) != tags_[i]) return false; // before Linux 6.13 a time may tell of milliseconds
         // an overlay keeps the time of the last look into its topmost folder, whatever its mount says
         auto const& upper = now.folders[upper_folder].st_atim, &before = facts_.folders[upper_folder].st_atim;
         if (upper.tv_sec == before.tv_sec && upper.tv_nsec == before.tv_nsec) return true;
         return ::futimens(watched_[upper_folder].get(), nullptr) == 0 && look(facts_);
+    }
+
+    /// Something that was laid for a mount to be put on, and all below it. A name that leads elsewhere by now shows in the times
+    /// of what it led to, so a name that is skipped later on is the one that was laid.
+    void remember(int folder, std::string const& name) {
+        laid one{unique_fd{::openat(folder, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)}, {}};
+        if (!one.place || ::fstat(one.place.get(), &one.before) != 0) one.before.st_ctim.tv_nsec = -1; // never as it was: all is made anew each time
+        if (S_ISDIR(one.before.st_mode))
+            if (auto const inner = detail::open_folder(folder, name.c_str()))
+                for (auto const& each : detail::names_in(inner.get())) remember(inner.get(), each);
+        laid_.push_back(std::move(one));
     }
 
     static bool differ(struct stat const& a, struct stat const& b) noexcept {
@@ -327,12 +352,16 @@ private:
     bool tidy() noexcept {
         facts now;
         if (!look(now) || differ(now.folders[scratch_root], facts_.folders[scratch_root]) || differ(now.folders[work_folder], facts_.folders[work_folder])) return false;
-        for (auto const i : {upper_folder, home_folder, tmp_folder, shm_folder}) {
+        if (facts_.space.f_ffree - now.space.f_ffree > std::size(written_folders) * most_tidied) return false; // names are not even listed then
+        for (auto const& each : laid_)
+            if (struct stat about {}; ::fstat(each.place.get(), &about) != 0 || differ(about, each.before)) return false;
+        for (auto const i : written_folders) {
             auto const &here = now.folders[i], &before = facts_.folders[i];
+            if (tags::of(watched_[i].get()) != tags_[i]) return false;
             if (!differ(here, before)) continue;
-            if (here.st_mode != before.st_mode || here.st_uid != before.st_uid || here.st_gid != before.st_gid || tags::of(watched_[i].get()) != tags_[i]) return false;
-            bool const done = i == upper_folder ? work_ && watched_[work_view] && remove_files(watched_[i].get(), {}, watched_[work_view].get(), work_.get())
-                                                : remove_files(watched_[i].get(), i == tmp_folder ? laid_in_tmp_ : std::vector<std::string>{}, watched_[i].get(), -1);
+            if (here.st_mode != before.st_mode || here.st_uid != before.st_uid || here.st_gid != before.st_gid) return false;
+            bool const done = i == upper_folder ? work_ && watched_[work_view] && remove_files(watched_[i].get(), laid_names_[i], watched_[work_view].get(), work_.get())
+                                                : remove_files(watched_[i].get(), laid_names_[i], watched_[i].get(), -1);
             if (!done) return false;
             if (::futimens(watched_[i].get(), nullptr) != 0) return false; // times can be set to any
         }
@@ -372,7 +401,8 @@ private:
     std::optional<std::pair<std::int64_t, std::int64_t>> network_before_;
     facts facts_;
     std::array<tags, keeper_fds> tags_;
-    std::vector<std::string> laid_in_tmp_; // where a workspace or a binding lies below it
+    std::vector<laid> laid_;
+    std::array<std::vector<std::string>, keeper_fds> laid_names_; // on top of each written folder
     unique_fd work_; // as it is below the workspace
     scratch_size size_;
 };

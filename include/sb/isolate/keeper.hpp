@@ -125,6 +125,7 @@ private:
         // a folder that was only looked at is to stay as it was
         unsigned const attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOATIME | (plan_.zygote.level->runs_what_it_made ? 0u : MOUNT_ATTR_NOEXEC);
         std::vector<std::pair<unique_fd, std::string>> ready;
+        unique_fd laid; // over the workspace
         for (auto const& [name, target] : {std::pair{"home", sandbox_home}, {"tmp", std::string_view{"/tmp"}}, {"tmp", std::string_view{"/var/tmp"}}, {"shm", std::string_view{"/dev/shm"}}}) {
             if (target == "/var/tmp" && !plan_.from->has_var_tmp()) continue;
             SB_TRY(auto copy, copy_mount(space.get(), name, false));
@@ -135,11 +136,13 @@ private:
             SB_CHECK(copy_work(space.get(), size));
             SB_TRY(auto copy, copy_mount(space.get(), "upper", false));
             SB_CHECK(change_mount(copy.get(), attributes));
+            laid = unique_fd{::fcntl(copy.get(), F_DUPFD_CLOEXEC, 3)};
             ready.emplace_back(std::move(copy), work);
         } else if (!work.empty()) {
             auto made = new_mount("overlay", {{"lowerdir", plan_.from->lower()}, {"upperdir", scratch + "/upper"}, {"workdir", scratch + "/index"}, {"userxattr", ""}},
                                   attributes);
             if (made.has_error()) return system_error(cat("workspace ", work, ": ", made.error().what));
+            laid = unique_fd{::fcntl(made->get(), F_DUPFD_CLOEXEC, 3)};
             watched_[work_view] = unique_fd{::fcntl(made->get(), F_DUPFD_CLOEXEC, 3)};
             ready.emplace_back(std::move(*made), work);
         }
@@ -154,6 +157,7 @@ private:
         SB_CHECK(zygote_.hear());
         if (::setns(zygote_.mounts.get(), CLONE_NEWNS) < 0) return last_error("enter the reaper's mounts");
         auto placed = place(ready, first);
+        work_ = std::move(laid);
         if (!placed.has_error()) placed = make_rules();
         if (::setns(own_tree_.get(), CLONE_NEWNS) < 0) return last_error("leave the reaper's mounts");
         return placed;
@@ -177,12 +181,14 @@ private:
         auto const& work = plan_.from->shown().work;
         auto const& aside = plan_.from->aside();
         if (!first) {
-            if (!work.empty() && ::umount2(work.c_str(), MNT_DETACH) < 0) return last_error("unmount", work);
+            // not by its name: what leads there may be the payload's, renamed, and a link to somewhere else by now
+            if (work_ && (::fchdir(work_.get()) < 0 || ::umount2(".", MNT_DETACH) < 0)) return last_error("unmount", work);
+            if (::chdir("/") < 0) return last_error("change folder to", "/");
             for (std::string_view const each : {"/dev/shm", "/var/tmp", "/tmp", "/home/sandbox"})
-                if ((each != "/var/tmp" || plan_.from->has_var_tmp()) && ::umount2(each.data(), MNT_DETACH) < 0) return last_error("unmount", each);
+                if ((each != "/var/tmp" || plan_.from->has_var_tmp()) && ::umount2(each.data(), MNT_DETACH | UMOUNT_NOFOLLOW) < 0) return last_error("unmount", each);
         }
         for (auto const& [mount, target] : ready) {
-            if (plan_.from->work_is_in_tmp() && target == work) SB_CHECK(make_folders("", target));
+            if (plan_.from->work_is_on_scratch() && target == work) SB_CHECK(make_folders("", target));
             auto const also = std::find_if(aside.begin(), aside.end(), [&to = target](auto const& each) { return each.target == to; }); // clang 14 captures no binding by itself
             if (also != aside.end()) {
                 if (also->folder) SB_CHECK(make_folders("", target));
@@ -254,6 +260,7 @@ private:
     int socket_, reaper_socket_;
     order_room* room_;
     unique_fd own_tree_, queues_;
+    unique_fd work_; // the mount that shows it, in the reaper's tree
     zygote zygote_;
     std::optional<tcp_leftovers> network_;
     std::array<unique_fd, most_keeper_fds> watched_; // for the next answer

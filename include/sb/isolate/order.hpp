@@ -58,7 +58,7 @@ struct copy_report {
     spawn_failure failure;
     std::int64_t exec_ns = 0, end_ns = 0; ///< monotonic
     int status = 0;
-    int started = 0, ended = 0;
+    int ended = 0;
     std::int64_t before_ns = 0; ///< its processor time before exec, which is ours
     raw_usage used; ///< since exec
 };

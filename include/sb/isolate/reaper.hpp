@@ -100,7 +100,7 @@ private:
             if (::ppoll(waiting, 2, nullptr, nullptr) < 0) continue;
             if (room_->ahead().is_called(ahead_)) {
                 auto const pid = std::exchange(ahead_pid_, 0);
-                run([&] { take_in(pid); });
+                run([&] { take_in(pid), reap(); }); // its end may have been rung in already, for nobody
                 if (gone_) return false;
                 continue;
             }
@@ -158,17 +158,14 @@ private:
         plan.report = count_ - last > 3 ? passed_[3].get() : -1;
         if (order.grouped && count_ > 0) plan.group = passed_[count_ - 1].get(), plan.key = order.clone_key;
         plan.rules = rules_.get(), plan.rules_flags = rules_flags_;
-        report.exec_ns = monotonic_ns();
         auto const pid = spawns_.start(plan, report);
         for (std::size_t i = 0; i < detail::most_passed; ++i) kept_[i] = order.ahead != 0 ? std::move(passed_[i]) : unique_fd{}, passed_[i].reset();
         if (pid.has_error()) return fail(report, errno);
-        report.started = 1;
         if (report.failure) children_.emplace_back().ended = true;
         else take_in(*pid);
     }
     void fail(copy_report& report, int code) {
         report.failure = {spawn_step::clone, code};
-        report.started = 1;
         children_.emplace_back().ended = true;
     }
 
@@ -187,7 +184,7 @@ private:
     void let_go() {
         auto const pid = std::exchange(ahead_pid_, 0);
         if (pid == 0) return;
-        if (!room_->ahead().withdraw(ahead_) && room_->ahead().is_called(ahead_)) return run([&] { take_in(pid); });
+        if (!room_->ahead().withdraw(ahead_) && room_->ahead().is_called(ahead_)) return run([&] { take_in(pid), reap(); });
         ::kill(pid, SIGKILL);
         while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {}
     }

@@ -12,6 +12,7 @@
 #include <sb/core/text.hpp>
 #include <sb/isolate/limits.hpp>
 #include <sb/isolate/order.hpp>
+#include <sb/isolate/raw_call.hpp>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
@@ -220,16 +221,16 @@ private:
         }
         return true;
     }
-    /// What the order says; returns only when a step failed.
-    __attribute__((no_sanitize("address", "undefined"))) static void execute(launch const& what, copy_report& report, spawn_step& step) noexcept {
+    /// What the order says; returns, with an error's number, only when a step failed.
+    __attribute__((no_sanitize("address", "undefined"))) static int execute(launch const& what, copy_report& report, spawn_step& step) noexcept {
         step = spawn_step::folder;
-        if (what.folder && ::chdir(what.folder) < 0) return;
+        if (what.folder && ::chdir(what.folder) < 0) return errno;
         step = spawn_step::affinity;
-        if (what.cpus && ::sched_setaffinity(0, sizeof *what.cpus, what.cpus) < 0) return;
+        if (what.cpus && ::sched_setaffinity(0, sizeof *what.cpus, what.cpus) < 0) return errno;
         step = spawn_step::limits;
         if (what.rlimits)
             for (auto const& each : *what.rlimits)
-                if (::setrlimit(static_cast<__rlimit_resource>(each.resource), &each.to) < 0) return;
+                if (::setrlimit(static_cast<__rlimit_resource>(each.resource), &each.to) < 0) return errno;
         step = spawn_step::exec;
         sigset_t none;
         sigemptyset(&none);
@@ -237,14 +238,18 @@ private:
         timespec used{};
         if (::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0) report.before_ns = std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
         report.exec_ns = monotonic_ns();
-        ::execve(what.path, what.argv, what.environment);
-        if (errno == ENOEXEC && what.shell_argv) ::execve(what.shell_argv[0], what.shell_argv, what.environment);
+        auto const code = exec(what.path, what.argv, what.environment);
+        return code == ENOEXEC && what.shell_argv ? exec(what.shell_argv[0], what.shell_argv, what.environment) : code;
+    }
+    __attribute__((no_sanitize("address", "undefined"))) static int exec(char const* path, char* const* argv, char* const* environment) noexcept {
+        return static_cast<int>(-raw_call(SYS_execve, reinterpret_cast<long>(path), reinterpret_cast<long>(argv), reinterpret_cast<long>(environment)));
     }
     __attribute__((no_sanitize("address", "undefined"))) static int child(void* argument) noexcept {
         auto const& shared = *static_cast<borrowed*>(argument);
         auto step = spawn_step::none;
-        if (settle(*shared.what, shared.parent, *shared.ignored, step)) execute(*shared.what, *shared.report, step);
-        shared.report->failure = {step, errno};
+        bool const settled = settle(*shared.what, shared.parent, *shared.ignored, step);
+        int const code = settled ? execute(*shared.what, *shared.report, step) : errno;
+        shared.report->failure = {step, code};
         ::_exit(127);
     }
     __attribute__((no_sanitize("address", "undefined"))) static int child_ahead(void* argument) noexcept {
@@ -254,10 +259,7 @@ private:
         int code = errno;
         if (!shared.room->ahead().wait(shared.number, shared.awake_ns)) ::_exit(127);
         auto& order = shared.room->order();
-        if (settled) {
-            execute(launch_of(order), order.reports[0], step);
-            code = errno;
-        }
+        if (settled) code = execute(launch_of(order), order.reports[0], step);
         order.reports[0].failure = {step, code};
         ::_exit(127);
     }

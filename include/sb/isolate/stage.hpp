@@ -39,7 +39,7 @@ public:
     static std::string lower() { return "/lower"; } ///< the untouched workspace
     static std::string scratch() { return "/scratch"; } ///< an empty folder
     std::vector<kept_part> const& aside() const noexcept { return aside_; }
-    bool work_is_in_tmp() const noexcept { return work_is_in_tmp_ || has_var_tmp_; }
+    bool work_is_on_scratch() const noexcept { return work_is_on_scratch_; } ///< in /tmp or so: what leads there is made with that
     bool has_var_tmp() const noexcept { return has_var_tmp_; } ///< the workspace is in /var/tmp; else that is a link to /tmp
 
     static result<void> write_file(std::string const& path, std::string_view text) {
@@ -165,16 +165,18 @@ private:
         }
         for (auto const& [name, to] : {std::pair{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}})
             if (::symlink(to, cat(top, "/dev/", std::string_view{name}).c_str()) != 0) return last_error("link", std::string_view{name});
-        work_is_in_tmp_ = detail::is_below(shown_->work, "/tmp"), has_var_tmp_ = detail::is_below(shown_->work, "/var/tmp");
+        work_is_on_scratch_ = is_below_scratch(shown_->work), has_var_tmp_ = detail::is_below(shown_->work, "/var/tmp");
         if (has_var_tmp_) SB_CHECK(make_folders(top, "var/tmp"));
         else if (::symlink("/tmp", (top + "/var/tmp").c_str()) != 0) return last_error("link", "/var/tmp");
-        if (!shown_->work.empty() && !work_is_in_tmp()) SB_CHECK(make_folders(top, shown_->work));
+        if (!shown_->work.empty() && !work_is_on_scratch()) SB_CHECK(make_folders(top, shown_->work));
         return {}; // it becomes read-only once the reaper has put its own /proc on
     }
 
     bool is_on_scratch(std::string_view target) const {
         auto const& work = shown_->work;
-        if (!work.empty() && detail::is_below(target, work)) return true;
+        return (!work.empty() && detail::is_below(target, work)) || is_below_scratch(target);
+    }
+    static bool is_below_scratch(std::string_view target) {
         for (auto const folder : {std::string_view{"/tmp"}, std::string_view{"/var/tmp"}, sandbox_home, std::string_view{"/dev/shm"}})
             if (detail::is_below(target, folder)) return true;
         return false;
@@ -193,7 +195,7 @@ private:
     unique_fd lower_;
     std::vector<unique_fd> sources_;
     std::vector<kept_part> aside_;
-    bool work_is_in_tmp_ = false, has_var_tmp_ = false;
+    bool work_is_on_scratch_ = false, has_var_tmp_ = false;
 };
 
 } // namespace sb::isolate

@@ -104,7 +104,8 @@ struct outcome {
     bool scratch_full = false; ///< no byte or no file was seen to be left in what the run may write to
     bool renewed = false; ///< nothing ran in the sandbox before
     std::optional<bystander_load> bystanders; ///< on the machine meanwhile; for a short run mostly unknown
-    std::int64_t before_cpu_ns = 0; ///< of the copies before exec, which is ours and in no other figure
+    bool called = false; ///< its process was cloned ahead
+    std::int64_t before_cpu_ns = 0; ///< of the copies before exec, which is ours; a group counts from when the process was called
     std::int64_t reaper_cpu_ns = 0; ///< its own processor time during the run, for those who measure it from outside
     std::size_t shown = 0; ///< the copy whose streams these are: the first that did not end well, else the first
     captured out, err;
@@ -125,11 +126,14 @@ struct reaper_link {
 
     /// When it returns no child waits for its run.
     void let_go() noexcept {
+        if (std::exchange(ahead, {}).number == 0 || !detail::send_word(socket.get(), {word::let_go, 0})) return;
+        pollfd said{socket.get(), POLLIN, 0};
+        constexpr int patience_ms = 1000;
         message text;
         int fds[detail::most_passed];
         std::size_t count = 0;
-        if (std::exchange(ahead, {}).number == 0 || !detail::send_word(socket.get(), {word::let_go, 0})) return;
-        (void)detail::receive_word(socket.get(), text, fds, count); // a reaper passes no descriptors
+        if (::poll(&said, 1, patience_ms) > 0 && detail::receive_word(socket.get(), text, fds, count)) return; // a reaper passes no descriptors
+        ::kill(pid, SIGKILL); // who stands still is not there, for the next look at its sandbox
     }
 
     /// A reaper without a namespace, forked from this process, a child of it.
@@ -265,13 +269,18 @@ private:
                                                    {},
                                                    {-1, -1, -1}});
             unique_fd far[3];
+            auto const not_made = [&](error const& why) {
+                take_back(made.out.end, made.slots[0]), take_back(made.err.end, made.slots[1]), take_back(made.report, made.slots[2]);
+                copies_.pop_back();
+                return why;
+            };
             auto const piped = lend_pipe(made.out.end, far[0], made.slots[0]);
-            if (piped.has_error()) return copies_.pop_back(), piped.error();
+            if (piped.has_error()) return not_made(piped.error());
             auto const also = lend_pipe(made.err.end, far[1], made.slots[1]);
-            if (also.has_error()) return copies_.pop_back(), also.error();
+            if (also.has_error()) return not_made(also.error());
             if (what.reports) {
                 auto const third = lend_pipe(made.report, far[2], made.slots[2]);
-                if (third.has_error()) return copies_.pop_back(), third.error();
+                if (third.has_error()) return not_made(third.error());
             }
             auto const next = ask_ahead(what);
             if (call_ahead(what, made)) {
@@ -279,15 +288,14 @@ private:
                 continue;
             }
             auto const in = open_file(what.in, O_RDONLY);
-            if (in.has_error()) return copies_.pop_back(), in.error();
+            if (in.has_error()) return not_made(in.error());
             int ends[detail::most_passed] = {in->get()};
             std::size_t count = 1;
             for (int pipe = 0; pipe < (what.reports ? 3 : 2); ++pipe)
                 ends[count++] = made.slots[pipe] >= 0 ? spare_[static_cast<std::size_t>(made.slots[pipe])].ends.write.get() : far[pipe].get();
             if (what.group >= 0) ends[count++] = what.group;
             if (!detail::send_word(by_->socket.get(), {word::start, i}, ends, count)) {
-                copies_.pop_back();
-                return last_error("send to the reaper");
+                return not_made(last_error("send to the reaper"));
             }
             by_->ahead = next;
             if (what.copies > 1 && what.held.wall_ns >= 0 && monotonic_ns() - first_ns_ > what.held.wall_ns) end_all(killer::wall);
@@ -337,9 +345,10 @@ private:
     bool suits_ahead(job const& what) const {
         return by_->alone && what.copies == 1 && what.reports && what.group < 0 && what.held.numbered_pids < 0 && what.in == nothing_to_read;
     }
-    /// Asks for one, for the run after this. Under a limit on memory it might be one process too many.
+    /// Asks for one, for the run after this. Under a limit on memory it might be one process too many, and one on processor time
+    /// could hold it back.
     reaper_link::child_ahead ask_ahead(job const& what) {
-        if (!calls_->again || !suits_ahead(what) || what.held.tree_memory_bytes >= 0) return {};
+        if (!calls_->again || !suits_ahead(what) || what.held.tree_memory_bytes >= 0 || what.held.tree_cores >= 0) return {};
         room_->order().ahead = room_->ahead().expect();
         return {room_->order().ahead, pipes_};
     }
@@ -349,10 +358,8 @@ private:
         if (number == 0 || pipes != pipes_ || !suits_ahead(what)) return false;
         for (int i = 0; i < 3; ++i)
             if (made.slots[i] != i) return false;
-        reports_[0].started = 1;
-        if (room_->ahead().call(number)) return true;
-        reports_[0].started = 0;
-        return false;
+        got_.called = room_->ahead().call(number);
+        return got_.called;
     }
 
     /// Until the reaper says that nothing is alive, or is dead itself.
@@ -380,11 +387,12 @@ private:
 
     void end_all(killer why) {
         if (got_.killed_by == killer::nobody) got_.killed_by = why;
-        if (stopping_) return;
+        if (stopping_ || done_) return;
         stopping_ = true;
         if (calls_->before_kill) calls_->before_kill();
         if (by_->alone) patience_ns_ = monotonic_ns() + patience;
         (void)detail::send_word(by_->socket.get(), {word::stop, 0});
+        by_->ahead.pipes = no_pipes; // a call would overtake that word, should the reaper be done already; an order comes behind it
     }
 
     /// One poll: signals, the reaper, and whatever the streams hold, at most until `until` (-1: as long as it takes).
@@ -510,7 +518,7 @@ private:
             if (i == 0) first = last = begun;
             if (how.failure) continue;
             // what we ended before it had begun, on a starved machine, did not fail to start
-            if (said.started == 0 && said.ended == 0 && got_.reaper_lost && got_.killed_by == killer::nobody) how.failure = {spawn_step::clone, ECHILD};
+            if (said.exec_ns == 0 && said.ended == 0 && got_.reaper_lost && got_.killed_by == killer::nobody) how.failure = {spawn_step::clone, ECHILD};
             got_.before_cpu_ns += said.before_ns;
             how.status = said.ended != 0 ? said.status : SIGKILL; // it died with its reaper
             if (said.ended != 0) how.used = usage{said.used};
@@ -546,6 +554,7 @@ private:
 
     static constexpr std::int64_t first_look_ns = 150'000; // until a reaper that slept has started its first child
     static constexpr std::int64_t counting_ns = 50'000; // that a reaper takes at most, if nothing else is left to end
+    static constexpr std::uint64_t no_pipes = ~std::uint64_t{0};
     static constexpr char const* nothing_to_read = "/dev/null";
     static constexpr std::size_t block_size = std::size_t{64} << 10; // a pipe's capacity
     static constexpr int most_dry_reads = 64; // four times what a pipe holds

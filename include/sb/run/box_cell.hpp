@@ -56,10 +56,17 @@ public:
             here_ = &after(*here_);
         }
         isolate::scratch_size const size{job.held.scratch_bytes, job.held.scratch_inodes};
-        SB_TRY(auto* const place, box_in(*here_, {job.held.level, job.held.numbered_pids}, size));
+        SB_TRY(auto* place, box_in(*here_, {job.held.level, job.held.numbered_pids}, size));
         if (all_->copies_work) SB_CHECK(relax(*here_)); // what is copied is not the run's to pay for
-        SB_TRY(auto const found, place->walls.make_clean(size));
-        renewed_scratch_ = found == isolate::tidiness::renewed;
+        auto found = place->walls.make_clean(size);
+        if (found.has_error() && place->used) { // whatever the last run did to it
+            current_ = nullptr;
+            retire(*here_, {job.held.level, job.held.numbered_pids});
+            SB_TRY(place, box_in(*here_, {job.held.level, job.held.numbered_pids}, size));
+            found = place->walls.make_clean(size);
+        }
+        if (found.has_error()) return found.error();
+        renewed_scratch_ = *found == isolate::tidiness::renewed;
         if (auto& group = here_->group) {
             here_->held = {job.held.tree_memory_bytes, job.held.tree_pids, job.held.tree_cores};
             SB_TRY([[maybe_unused]] auto const in_force, group->hold(here_->held));
@@ -97,7 +104,8 @@ public:
         auto& walls = current_->walls;
         if (group) {
             // it sits beside the payload's group or in it, and may have worked for the next run already
-            got.reaper_cpu_ns = group->run_leaf() >= 0 ? 0 : std::max<std::int64_t>(isolate::process_cpu_ns(walls.reaper().pid) - reaper_cpu_ns_, 0);
+            if (group->run_leaf() >= 0) got.reaper_cpu_ns = 0;
+            else if (walls.reaper().pid != walls.keeper_pid()) got.reaper_cpu_ns = std::max<std::int64_t>(isolate::process_cpu_ns(walls.reaper().pid) - reaper_cpu_ns_, 0);
             got.group = group->end();
             // counted in steps of a quarter of a mebibyte, a small peak has no parts; and asking costs more than all the rest
             auto const &peak = got.group->memory_peak_bytes, &base = got.group->memory_base_bytes;
