@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT
+// The augmented Dickey-Fuller test: has a series a unit root, that is, does it wander instead of coming back?
+//
+// How it works: differences are regressed on the level before them, on the trend, and on a number of earlier differences. Of
+// all numbers of these the best is chosen over the rows that the largest leaves, and the last regression takes all rows that
+// it can. One matrix of products serves every number: its triangle holds, column by column, what each further difference
+// explains. The level is taken from its middle and time is scaled first, so that little is lost; the last regression then
+// takes its figures from residuals, improved once. Where a pivot or a choice is too close to call, reflections decide
+// (orthogonal.hpp). Nothing here believes a fit that leaves no more than rounding.
+#pragma once
+#include <sb/stats/answer.hpp>
+#include <sb/stats/dot.hpp>
+#include <sb/stats/mackinnon.hpp>
+#include <sb/stats/orthogonal.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace sb::stats {
+
+/// How the number of earlier differences is found: given, by a criterion of information, or as the largest whose last
+/// difference has a t value beyond 1.645.
+enum class lag_choice : std::uint8_t { fixed, aic, bic, t_stat };
+
+struct adf_request {
+    trend with = trend::constant;
+    lag_choice choice = lag_choice::aic;
+    int most_lags = -1; ///< or, for `fixed`, how many; -1: by Schwert's rule, 12 (n / 100)^(1/4)
+};
+
+struct adf_answer {
+    no_answer why = no_answer::none;
+    double statistic = 0, p = 0;
+    int lag = 0;
+    std::size_t n = 0; ///< values
+    std::size_t used = 0; ///< rows of the last regression
+    double criterion = 0; ///< of the choice: the least AIC or BIC, or the absolute t value
+    std::array<double, 3> critical{}; ///< at 1, 5 and 10 %
+    explicit operator bool() const noexcept { return why == no_answer::none; }
+};
+
+/// Memory that a caller lends, so that calls after the first allocate nothing.
+struct adf_room {
+    std::vector<double> level, differences, time, products, triangle, matrix, residuals, coefficients;
+};
+
+namespace detail {
+
+class adf_test {
+public:
+    adf_test(std::span<double const> values, adf_request const& asked, adf_room& room, vector_unit const& with) noexcept
+        : values_{values}, asked_{asked}, room_{room}, with_{with}, terms_{static_cast<std::size_t>(terms_of(asked.with))} {}
+
+    adf_answer run() {
+        adf_answer got;
+        got.n = values_.size();
+        got.why = answer(got);
+        if (got.why != no_answer::none) got.statistic = got.p = got.criterion = std::numeric_limits<double>::quiet_NaN();
+        return got;
+    }
+
+private:
+    static constexpr double eps = std::numeric_limits<double>::epsilon();
+    static constexpr double significant = 1.6448536269514722; // 5 % of a normal distribution lie above
+    static constexpr double shaky = 1e-6; // of its column, a pivot that normal equations are not trusted with; and a choice
+    static constexpr double uneven = 1e-4; // of the largest, the smallest sum of squares that one step at a time is trusted with
+
+    no_answer answer(adf_answer& got) {
+        auto const n = values_.size();
+        if (n == 0) return no_answer::too_short;
+        double least = values_[0], most = least;
+        for (double const x : values_) {
+            if (!std::isfinite(x)) return no_answer::not_finite;
+            least = std::min(least, x), most = std::max(most, x);
+        }
+        if (least == most) return no_answer::constant;
+        int const cap = static_cast<int>(n / 2) - static_cast<int>(terms_) - 1;
+        if (cap < 0) return no_answer::too_short;
+        int const by_rule = static_cast<int>(std::ceil(12 * std::pow(static_cast<double>(n) / 100, 0.25)));
+        if (asked_.most_lags > cap) return no_answer::bad_request;
+        auto const lags = static_cast<std::size_t>(asked_.most_lags >= 0 ? asked_.most_lags : std::min(cap, by_rule));
+        if (auto const bad = take_differences(); bad != no_answer::none) return bad;
+        if (rows(lags) <= terms_ + 1 + lags) return no_answer::no_freedom;
+        auto lag = lags;
+        if (asked_.choice != lag_choice::fixed)
+            if (auto const bad = choose(lags, lag, got.criterion); bad != no_answer::none) return bad;
+        if (auto const bad = regress(lag, got.statistic); bad != no_answer::none) return bad;
+        got.lag = static_cast<int>(lag), got.used = rows(lag);
+        got.p = dickey_fuller_p(got.statistic, asked_.with);
+        got.critical = dickey_fuller_critical(asked_.with, static_cast<double>(got.used));
+        return no_answer::none;
+    }
+
+    std::size_t rows(std::size_t lags) const noexcept { return values_.size() - 1 - lags; }
+
+    /// Both scaled by powers of two, which costs no digit; the statistic does not know units.
+    no_answer take_differences() {
+        auto const n = values_.size();
+        room_.level.resize(n - 1), room_.differences.resize(n - 1);
+        double largest = 0, farthest = 0;
+        double const middle = terms_ > 0 ? values_[n / 2] : 0;
+        for (std::size_t i = 0; i + 1 < n; ++i) {
+            room_.differences[i] = values_[i + 1] - values_[i];
+            room_.level[i] = values_[i] - middle;
+            largest = std::max(largest, std::abs(room_.differences[i])), farthest = std::max(farthest, std::abs(room_.level[i]));
+        }
+        if (!std::isfinite(largest) || !std::isfinite(farthest)) return no_answer::not_finite;
+        if (farthest == 0) return no_answer::collinear; // only the last value is another
+        (void)std::frexp(largest, &scale_);
+        int level_scale = 0;
+        (void)std::frexp(farthest, &level_scale);
+        for (auto& each : room_.differences) each = std::ldexp(each, -scale_);
+        for (auto& each : room_.level) each = std::ldexp(each, -level_scale);
+        return no_answer::none;
+    }
+
+    // ---- columns over the rows that so many lags leave: trend, level, differences 1 … lags before, the difference itself
+
+    double const* level(std::size_t lags) const noexcept { return room_.level.data() + lags; }
+    double const* difference(std::size_t lags, std::size_t before) const noexcept { return room_.differences.data() + lags - before; }
+    double const* term(std::size_t lags, std::size_t which) const noexcept { return room_.time.data() + which * rows(lags); }
+    void lay_out_time(std::size_t lags) {
+        auto const count = rows(lags);
+        room_.time.resize(terms_ * count);
+        double const middle = static_cast<double>(count - 1) / 2, half = std::max(middle, 1.0);
+        for (std::size_t i = 0; i < count; ++i) {
+            double const t = (static_cast<double>(i) - middle) / half;
+            if (terms_ > 0) room_.time[i] = 1;
+            if (terms_ > 1) room_.time[count + i] = t;
+            if (terms_ > 2) room_.time[2 * count + i] = t * t - 1.0 / 3;
+        }
+    }
+    double const* column(std::size_t lags, std::size_t which) const noexcept {
+        if (which < terms_) return term(lags, which);
+        if (which == terms_) return level(lags);
+        return difference(lags, which <= terms_ + lags ? which - terms_ : 0);
+    }
+
+    /// The lower triangle of the products of all columns, the difference itself last. False where steps back in time have taken
+    /// the digits of what was left.
+    bool multiply(std::size_t lags) {
+        lay_out_time(lags);
+        auto const count = rows(lags), columns = terms_ + lags + 2;
+        room_.products.resize(columns * columns);
+        auto const at = [&](std::size_t row, std::size_t col) -> double& { return room_.products[row * columns + col]; };
+        for (std::size_t row = 0; row <= terms_; ++row)
+            for (std::size_t col = 0; col <= row; ++col) at(row, col) = with_.dot(column(lags, row), column(lags, col), count);
+        for (std::size_t before = 0; before <= lags; ++before) {
+            auto const row = before == 0 ? columns - 1 : terms_ + before;
+            for (std::size_t col = 0; col <= terms_; ++col) at(row, col) = with_.dot(difference(lags, before), column(lags, col), count);
+        }
+        // differences among themselves: one step back in time drops one product and takes in another
+        auto const among = [&](std::size_t a, std::size_t b) -> double& { // a <= b
+            return a == 0 ? at(columns - 1, b == 0 ? columns - 1 : terms_ + b) : at(terms_ + b, terms_ + a);
+        };
+        auto const* const d = room_.differences.data();
+        for (std::size_t b = 0; b <= lags; ++b) among(0, b) = with_.dot(difference(lags, 0), difference(lags, b), count);
+        for (std::size_t gap = 0; gap <= lags; ++gap)
+            for (std::size_t a = 0; a + gap < lags; ++a) {
+                auto const b = a + gap, last = lags + count - 1;
+                among(a + 1, b + 1) = among(a, b) + d[lags - 1 - a] * d[lags - 1 - b] - d[last - a] * d[last - b];
+            }
+        double least = among(0, 0), most = least;
+        for (std::size_t a = 1; a <= lags; ++a) least = std::min(least, among(a, a)), most = std::max(most, among(a, a));
+        return least > uneven * most;
+    }
+    /// The matrix itself, with the level behind the differences for the last regression.
+    std::size_t lay_out(std::size_t lags, bool level_last) {
+        lay_out_time(lags);
+        auto const count = rows(lags), columns = terms_ + lags + 2;
+        room_.matrix.resize(count * columns);
+        for (std::size_t c = 0; c < columns; ++c) {
+            auto from = c;
+            if (level_last && c >= terms_ && c + 1 < columns) from = c + 2 == columns ? terms_ : c + 1;
+            std::copy_n(column(lags, from), count, room_.matrix.data() + c * count);
+        }
+        return columns;
+    }
+
+    // ---- how many lags
+
+    no_answer choose(std::size_t lags, std::size_t& best, double& criterion) {
+        auto const count = rows(lags), columns = terms_ + lags + 2, fit = terms_ + lags + 1;
+        explained_.resize(fit);
+        bool sure = false;
+        if (multiply(lags) && decompose_all(columns)) {
+            double const whole = room_.products[columns * columns - 1];
+            double rest = whole;
+            for (std::size_t c = 0; c < fit; ++c) {
+                explained_[c] = room_.triangle[(columns - 1) * columns + c];
+                rest -= explained_[c] * explained_[c];
+            }
+            sure = rest > shaky * whole && pick(count, lags, rest, best, criterion);
+        }
+        if (sure) return no_answer::none;
+        lay_out(lags, false);
+        auto const lost = triangulate(room_.matrix, count, columns, with_);
+        if (lost < fit) return no_answer::collinear;
+        if (lost == fit) return no_answer::perfect_fit;
+        for (std::size_t c = 0; c < fit; ++c) explained_[c] = room_.matrix[fit * count + c];
+        double const rest = room_.matrix[fit * count + fit];
+        (void)pick(count, lags, rest * rest, best, criterion);
+        return no_answer::none;
+    }
+    /// The difference itself too: its row of the triangle says what each column explains.
+    bool decompose_all(std::size_t columns) {
+        room_.triangle.resize(columns * columns);
+        if (!decompose_rows(columns - 1, columns)) return false;
+        double* const here = room_.triangle.data() + (columns - 1) * columns;
+        for (std::size_t col = 0; col + 1 < columns; ++col) here[col] = forward(here, room_.products.data() + (columns - 1) * columns, col, columns);
+        return true;
+    }
+    double forward(double const* here, double const* product, std::size_t col, std::size_t stride) const noexcept {
+        double const* const other = room_.triangle.data() + col * stride;
+        double sum = product[col];
+        for (std::size_t i = 0; i < col; ++i) sum -= here[i] * other[i];
+        return sum * other[col];
+    }
+    bool decompose_rows(std::size_t count, std::size_t stride) {
+        for (std::size_t row = 0; row < count; ++row) {
+            double* const here = room_.triangle.data() + row * stride;
+            double const whole = room_.products[row * stride + row];
+            double rest = whole;
+            for (std::size_t col = 0; col < row; ++col) {
+                here[col] = forward(here, room_.products.data() + row * stride, col, stride);
+                rest -= here[col] * here[col];
+            }
+            if (!(rest > shaky * whole)) return false;
+            here[row] = 1 / std::sqrt(rest);
+        }
+        return true;
+    }
+
+    /// From what each column explains and what all together do not. False when another number of lags is as good.
+    bool pick(std::size_t count, std::size_t lags, double rest, std::size_t& best, double& criterion) const noexcept {
+        auto const freedom = [&](std::size_t lag) { return static_cast<double>(count - terms_ - 1 - lag); };
+        auto const all = static_cast<double>(count);
+        if (asked_.choice == lag_choice::t_stat) {
+            bool sure = true;
+            for (best = lags;; --best) {
+                double const last = explained_[terms_ + best];
+                criterion = std::abs(last) / std::sqrt(rest / freedom(best));
+                sure = sure && std::abs(criterion - significant) > shaky;
+                if (best == 0 || criterion >= significant) return sure;
+                rest += last * last;
+            }
+        }
+        double const price = asked_.choice == lag_choice::aic ? 2 : std::log(all);
+        double second = std::numeric_limits<double>::infinity();
+        criterion = second;
+        for (auto lag = lags;; --lag) {
+            // the scale was taken out of the squares
+            double const value = all * (std::log(2 * std::numbers::pi * rest / all) + 1 + 2 * std::numbers::ln2 * scale_) + price * static_cast<double>(terms_ + 1 + lag);
+            if (value <= criterion) second = criterion, criterion = value, best = lag;
+            else second = std::min(second, value);
+            if (lag == 0) break;
+            rest += explained_[terms_ + lag] * explained_[terms_ + lag];
+        }
+        return second - criterion > shaky;
+    }
+
+    // ---- the last regression
+
+    no_answer regress(std::size_t lags, double& statistic) {
+        auto const count = rows(lags), others = terms_ + lags;
+        if (multiply(lags) && improve(lags, statistic)) return no_answer::none;
+        auto const columns = lay_out(lags, true);
+        auto const lost = triangulate(room_.matrix, count, columns, with_);
+        if (lost < others + 1) return no_answer::collinear;
+        if (lost == others + 1) return no_answer::perfect_fit;
+        double const slope = room_.matrix[(others + 1) * count + others], rest = room_.matrix[(others + 1) * count + others + 1];
+        auto const sign = room_.matrix[others * count + others] < 0 ? -1.0 : 1.0;
+        statistic = sign * slope / (std::abs(rest) / std::sqrt(static_cast<double>(count - others - 1)));
+        return no_answer::none;
+    }
+    /// Level and difference, both less what the other columns explain of them: what is left of the one explains what is left of
+    /// the other. False where that cannot be trusted.
+    bool improve(std::size_t lags, double& statistic) {
+        auto const count = rows(lags), others = terms_ + lags, stride = others + 2;
+        room_.triangle.resize(stride * stride);
+        // the triangle of the other columns alone: the level's row and column are passed over
+        auto const source = [&](std::size_t i) { return i < terms_ ? i : i + 1; };
+        for (std::size_t row = 0; row < others; ++row) {
+            double* const here = room_.triangle.data() + row * stride;
+            double const* const product = room_.products.data() + source(row) * stride;
+            double rest = product[source(row)];
+            for (std::size_t col = 0; col < row; ++col) {
+                double const* const other = room_.triangle.data() + col * stride;
+                double sum = product[source(col)];
+                for (std::size_t i = 0; i < col; ++i) sum -= here[i] * other[i];
+                here[col] = sum * other[col];
+                rest -= here[col] * here[col];
+            }
+            if (!(rest > shaky * product[source(row)])) return false;
+            here[row] = 1 / std::sqrt(rest);
+        }
+        room_.residuals.resize(2 * count);
+        double* const level_left = room_.residuals.data();
+        double* const left = level_left + count;
+        std::copy_n(level(lags), count, level_left), std::copy_n(difference(lags, 0), count, left);
+        for (double* const target : {level_left, left})
+            for (int pass = 0; pass < 2; ++pass) {
+                room_.coefficients.resize(others);
+                auto& c = room_.coefficients;
+                for (std::size_t i = 0; i < others; ++i) c[i] = with_.dot(column(lags, source(i)), target, count);
+                for (std::size_t i = 0; i < others; ++i) {
+                    for (std::size_t j = 0; j < i; ++j) c[i] -= room_.triangle[i * stride + j] * c[j];
+                    c[i] *= room_.triangle[i * stride + i];
+                }
+                for (std::size_t i = others; i-- > 0;) {
+                    for (std::size_t j = i + 1; j < others; ++j) c[i] -= room_.triangle[j * stride + i] * c[j];
+                    c[i] *= room_.triangle[i * stride + i];
+                }
+                for (std::size_t i = 0; i < others; ++i) with_.add_scaled(target, -c[i], column(lags, source(i)), count);
+            }
+        double const own = with_.dot(level_left, level_left, count), whole = room_.products[terms_ * stride + terms_];
+        if (!(own > shaky * whole)) return false;
+        double const shared = with_.dot(level_left, left, count), slope = shared / own;
+        with_.add_scaled(left, -slope, level_left, count);
+        double const rest = with_.dot(left, left, count), all = room_.products[stride * stride - 1];
+        if (!(rest > shaky * all)) return false;
+        statistic = slope * std::sqrt(own / (rest / static_cast<double>(count - others - 1)));
+        return true;
+    }
+
+    std::span<double const> values_;
+    adf_request asked_;
+    adf_room& room_;
+    vector_unit const& with_;
+    std::size_t terms_;
+    int scale_ = 0;
+    std::vector<double>& explained_ = room_.coefficients;
+};
+
+} // namespace detail
+
+/// The null hypothesis is a unit root; a low statistic speaks against it.
+inline adf_answer adf(std::span<double const> values, adf_request const& asked, adf_room& room) {
+    return detail::adf_test{values, asked, room, vector_unit::chosen()}.run();
+}
+inline adf_answer adf(std::span<double const> values, adf_request const& asked = {}) {
+    adf_room room;
+    return adf(values, asked, room);
+}
+
+} // namespace sb::stats
