@@ -502,7 +502,7 @@ TEST_CASE("a run is made by a child that was cloned ahead of it", "[box]") {
     }
     SECTION("its reaper stands still: it is ended by its time, with its box") {
         REQUIRE(::kill(here.place().reaper().pid, SIGSTOP) == 0);
-        CHECK(here.shell("echo there; sleep 60", 50'000'000) == "there\n");
+        CHECK(here.shell("echo there; sleep 60", 1'000'000'000) == "there\n");
         CHECK(here.last().killed_by == killer::wall);
         CHECK(here.last().reaper_lost);
         CHECK_FALSE(here.last().copies.at(0).failure);
