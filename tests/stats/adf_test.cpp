@@ -1,50 +1,29 @@
 // SPDX-License-Identifier: MIT
-#include <sb/core/fd.hpp>
 #include <sb/core/random.hpp>
-#include <sb/json/parse.hpp>
 #include <sb/stats/adf.hpp>
 #include "support/catch.hpp"
-#include <map>
+#include "support/oracle.hpp"
 #include <string>
 
 using namespace sb::stats;
+using namespace sb::test;
 
 namespace {
-sb::value oracle(std::string const& name) {
-    auto const path = std::string{SB_SOURCE_DIR} + "/tests/oracles/" + name;
-    return sb::json::parse_document(sb::read_file(path).value(), name).value();
-}
-sb::value const* member(sb::value const& of, std::string_view key) { return of.if_object()->find(key); }
-double number(sb::value const& of, std::string_view key) { return member(of, key)->number_or(NAN); }
-std::vector<double> numbers(sb::value const& all) {
-    std::vector<double> values;
-    for (auto const& each : *all.if_array()) {
-        auto const text = each.string_or("");
-        values.push_back(text == "nan" || text == "NaN" ? NAN : text == "inf" || text == "Infinity" ? INFINITY : each.number_or(NAN));
-    }
-    return values;
-}
 trend trend_of(std::string_view word) { return word == "n" ? trend::none : word == "c" ? trend::constant : word == "ct" ? trend::linear : trend::quadratic; }
 lag_choice choice_of(std::string_view word) { return word == "AIC" ? lag_choice::aic : word == "BIC" ? lag_choice::bic : word == "t-stat" ? lag_choice::t_stat : lag_choice::fixed; }
-std::map<std::string, std::vector<double>> all_series() {
-    std::map<std::string, std::vector<double>> all;
-    auto const file = oracle("series.json");
-    for (auto const& [name, each] : *file.if_object()) all[std::string{name}] = numbers(each.if_array() ? each : *member(each, "values"));
-    return all;
-}
 } // namespace
 
 TEST_CASE("the Dickey-Fuller test agrees with exact arithmetic") {
-    auto const series = all_series();
+    auto const& series = all_series();
     auto const file = oracle("adf.json");
     adf_room room;
     double worst = 0;
     for (auto const& c : *member(file, "cases")->if_array()) {
-        auto const name = member(c, "series")->string_or("");
+        auto const name = text(c, "series");
         auto const& exact = *member(c, "exact");
-        adf_request const asked{trend_of(member(c, "regression")->string_or("")), choice_of(member(c, "autolag")->string_or("")), static_cast<int>(number(c, "maxlag"))};
-        INFO(name << " " << member(c, "regression")->string_or("") << " " << member(c, "autolag")->string_or("fixed") << " " << asked.most_lags);
-        auto const got = adf(series.at(std::string{name}), asked, room);
+        adf_request const asked{trend_of(text(c, "regression")), choice_of(text(c, "autolag")), static_cast<int>(number(c, "maxlag"))};
+        INFO(name << " " << text(c, "regression") << " " << text(c, "autolag") << " " << asked.most_lags);
+        auto const got = adf(series.at(name), asked, room);
         INFO(name_of(got.why));
         REQUIRE(got);
         CHECK(got.lag == static_cast<int>(number(exact, "lag")));
@@ -60,17 +39,17 @@ TEST_CASE("the Dickey-Fuller test agrees with exact arithmetic") {
 }
 
 TEST_CASE("R's urca agrees at fixed lags") {
-    auto const series = all_series();
+    auto const& series = all_series();
     auto const file = oracle("adf.json");
     int seen = 0;
     for (auto const& c : *member(file, "R_cross_check")->if_array()) {
-        auto const type = member(c, "type")->string_or("");
+        auto const type = text(c, "type");
         if (type != "none" && type != "drift" && type != "trend") continue;
         // lm drops the level's column there, and ur.df reads another coefficient for it
-        if (type != "none" && member(c, "series")->string_or("").starts_with("dev_rw_off1e9")) continue;
+        if (type != "none" && text(c, "series").starts_with("dev_rw_off1e9")) continue;
         auto const with = type == "none" ? trend::none : type == "drift" ? trend::constant : trend::linear;
-        INFO(member(c, "series")->string_or("") << " " << type << " " << number(c, "lags"));
-        auto const got = adf(series.at(std::string{member(c, "series")->string_or("")}), {with, lag_choice::fixed, static_cast<int>(number(c, "lags"))});
+        INFO(text(c, "series") << " " << type << " " << number(c, "lags"));
+        auto const got = adf(series.at(text(c, "series")), {with, lag_choice::fixed, static_cast<int>(number(c, "lags"))});
         REQUIRE(got);
         CHECK(got.statistic == Approx(number(c, "stat")).epsilon(1e-9));
         ++seen;
@@ -82,14 +61,14 @@ TEST_CASE("what has no answer gets a reason and never a small p") {
     auto const file = oracle("traps.json");
     int seen = 0;
     for (auto const& c : *member(file, "cases")->if_array()) {
-        if (member(c, "test")->string_or("") != "adf") continue;
+        if (text(c, "test") != "adf") continue;
         ++seen;
-        auto const name = member(c, "case")->string_or("");
-        auto const with = trend_of(member(c, "regression")->string_or(""));
-        INFO(name << " " << member(c, "regression")->string_or(""));
+        auto const name = text(c, "case");
+        auto const with = trend_of(text(c, "regression"));
+        INFO(name << " " << text(c, "regression"));
         auto const got = adf(numbers(*member(c, "x")), {with, lag_choice::aic, -1});
         INFO(name_of(got.why));
-        auto const why = member(c, "degenerate")->string_or("");
+        auto const why = text(c, "degenerate");
         if (name == "pure sine") { // regular only in the rounding of its decimals: two differences before explain each
             CHECK(got.why == no_answer::collinear);
         } else if (why.empty()) {
@@ -109,7 +88,7 @@ TEST_CASE("what has no answer gets a reason and never a small p") {
     }
     CHECK(seen == 69);
     CHECK(adf({}).why == no_answer::too_short);
-    auto const values = all_series().at("Nile");
+    auto const& values = all_series().at("Nile");
     CHECK(adf(values, {trend::constant, lag_choice::aic, 49}).why == no_answer::bad_request);
     CHECK(adf(values, {trend::constant, lag_choice::aic, 48}));
     CHECK(adf(values, {trend::none, lag_choice::fixed, 49}).why == no_answer::no_freedom);
@@ -173,13 +152,13 @@ TEST_CASE("every instruction set gives the same bytes") {
 TEST_CASE("MacKinnon's surfaces") {
     auto const file = oracle("mackinnon.json");
     for (auto const& c : *member(file, "p_values")->if_array()) {
-        INFO(member(c, "regression")->string_or("") << " " << number(c, "tau"));
-        CHECK(dickey_fuller_p(number(c, "tau"), trend_of(member(c, "regression")->string_or(""))) == Approx(number(c, "p")).epsilon(1e-12).margin(0));
+        INFO(text(c, "regression") << " " << number(c, "tau"));
+        CHECK(dickey_fuller_p(number(c, "tau"), trend_of(text(c, "regression"))) == Approx(number(c, "p")).epsilon(1e-12).margin(0));
     }
     for (auto const& c : *member(file, "critical")->if_array()) {
         auto const many = member(c, "nobs")->number_or(INFINITY); // it says so in words
-        auto const got = dickey_fuller_critical(trend_of(member(c, "regression")->string_or("")), many);
-        INFO(member(c, "regression")->string_or("") << " " << many);
+        auto const got = dickey_fuller_critical(trend_of(text(c, "regression")), many);
+        INFO(text(c, "regression") << " " << many);
         CHECK(got[0] == Approx(number(c, "1%")).epsilon(1e-12));
         CHECK(got[1] == Approx(number(c, "5%")).epsilon(1e-12));
         CHECK(got[2] == Approx(number(c, "10%")).epsilon(1e-12));

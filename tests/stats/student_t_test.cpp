@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <sb/core/exact_sum.hpp>
-#include <sb/core/fd.hpp>
-#include <sb/json/parse.hpp>
 #include <sb/stats/interval.hpp>
 #include <sb/stats/student_t.hpp>
 #include "support/catch.hpp"
+#include "support/oracle.hpp"
 
-namespace {
-sb::value oracle(std::string const& name) {
-    auto const path = std::string{SB_SOURCE_DIR} + "/tests/oracles/" + name;
-    return sb::json::parse_document(sb::read_file(path).value(), name).value();
-}
-double number(sb::value const& of, std::string_view key) { return of.if_object()->find(key)->number_or(NAN); }
-} // namespace
+using namespace sb::test;
 
 TEST_CASE("the upper tail of Student's t agrees with fifty-digit arithmetic") {
     auto const all = oracle("distributions.json");

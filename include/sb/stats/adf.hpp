@@ -116,9 +116,18 @@ private:
         (void)std::frexp(largest, &scale_);
         int level_scale = 0;
         (void)std::frexp(farthest, &level_scale);
-        for (auto& each : room_.differences) each = std::ldexp(each, -scale_);
-        for (auto& each : room_.level) each = std::ldexp(each, -level_scale);
+        rescale(room_.differences, -scale_);
+        rescale(room_.level, -level_scale);
+        step_ = std::ldexp(1.0, std::clamp(scale_ - level_scale, -1074, 1023)); // of the level, when one is taken in its own unit
         return no_answer::none;
+    }
+    static void rescale(std::vector<double>& values, int power) noexcept {
+        if (power > 1000 || power < -1000) { // no factor holds that
+            for (auto& each : values) each = std::ldexp(each, power);
+            return;
+        }
+        double const factor = std::ldexp(1.0, power);
+        for (auto& each : values) each *= factor;
     }
 
     // ---- columns over the rows that so many lags leave: trend, level, differences 1 … lags before, the difference itself
@@ -152,21 +161,42 @@ private:
         auto const at = [&](std::size_t row, std::size_t col) -> double& { return room_.products[row * columns + col]; };
         for (std::size_t row = 0; row <= terms_; ++row)
             for (std::size_t col = 0; col <= row; ++col) at(row, col) = with_.dot(column(lags, row), column(lags, col), count);
-        for (std::size_t before = 0; before <= lags; ++before) {
-            auto const row = before == 0 ? columns - 1 : terms_ + before;
-            for (std::size_t col = 0; col <= terms_; ++col) at(row, col) = with_.dot(difference(lags, before), column(lags, col), count);
-        }
-        // differences among themselves: one step back in time drops one product and takes in another
+        auto const row_of = [&](std::size_t before) { return before == 0 ? columns - 1 : terms_ + before; };
+        // one step back in time drops one product and takes in another
         auto const among = [&](std::size_t a, std::size_t b) -> double& { // a <= b
             return a == 0 ? at(columns - 1, b == 0 ? columns - 1 : terms_ + b) : at(terms_ + b, terms_ + a);
         };
         auto const* const d = room_.differences.data();
-        for (std::size_t b = 0; b <= lags; ++b) among(0, b) = with_.dot(difference(lags, 0), difference(lags, b), count);
+        auto const last = lags + count - 1;
+        room_.coefficients.resize(std::max(room_.coefficients.size(), lags + 1));
+        with_.dots_back(difference(lags, 0), difference(lags, 0), count, room_.coefficients.data(), lags + 1);
+        for (std::size_t b = 0; b <= lags; ++b) among(0, b) = room_.coefficients[b];
         for (std::size_t gap = 0; gap <= lags; ++gap)
             for (std::size_t a = 0; a + gap < lags; ++a) {
-                auto const b = a + gap, last = lags + count - 1;
+                auto const b = a + gap;
                 among(a + 1, b + 1) = among(a, b) + d[lags - 1 - a] * d[lags - 1 - b] - d[last - a] * d[last - b];
             }
+        // with the trend: a window's sum, and what a step in time adds to it
+        for (std::size_t col = 0; col < terms_; ++col) {
+            at(columns - 1, col) = with_.dot(difference(lags, 0), column(lags, col), count);
+            double const* const t = column(lags, col);
+            double const spacing = col == 1 && count > 1 ? t[1] - t[0] : 0;
+            for (std::size_t b = 0; b < lags; ++b) {
+                double& next = at(row_of(b + 1), col);
+                if (col == 2) next = with_.dot(difference(lags, b + 1), t, count);
+                else next = at(row_of(b), col) + (t[0] - spacing) * d[lags - 1 - b] - t[count - 1] * d[last - b] + spacing * (col == 1 ? at(row_of(b + 1), 0) : 0);
+            }
+        }
+        // with the level: it is an earlier one and the steps since
+        double shifted = with_.dot(difference(lags, 0), level(lags), count);
+        auto const* const z = room_.level.data();
+        at(columns - 1, terms_) = shifted;
+        for (std::size_t b = 1; b <= lags; ++b) {
+            shifted += z[lags - b] * d[lags - b] - z[last + 1 - b] * d[last + 1 - b];
+            double steps = 0;
+            for (std::size_t r = 1; r <= b; ++r) steps += among(r, b);
+            at(row_of(b), terms_) = shifted + step_ * steps;
+        }
         double least = among(0, 0), most = least;
         for (std::size_t a = 1; a <= lags; ++a) least = std::min(least, among(a, a)), most = std::max(most, among(a, a));
         return least > uneven * most;
@@ -336,6 +366,7 @@ private:
     vector_unit const& with_;
     std::size_t terms_;
     int scale_ = 0;
+    double step_ = 1;
     std::vector<double>& explained_ = room_.coefficients;
 };
 

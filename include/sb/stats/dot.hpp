@@ -18,8 +18,8 @@ namespace detail {
 
 inline constexpr std::size_t lanes = 8;
 
-/// The eight sums and what is left over, in the one order.
-inline double add_up(double const (&sums)[lanes], double const* a, double const* b, std::size_t left) noexcept {
+/// The eight sums and what is left over, in the one order. In line, where it is as fast as what calls it.
+__attribute__((always_inline)) inline double add_up(double const (&sums)[lanes], double const* a, double const* b, std::size_t left) noexcept {
     double total = ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
     for (std::size_t i = 0; i < left; ++i) total = std::fma(a[i], b[i], total);
     return total;
@@ -31,6 +31,10 @@ inline double dot_plain(double const* a, double const* b, std::size_t n) noexcep
     for (; i + lanes <= n; i += lanes)
         for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] = std::fma(a[i + lane], b[i + lane], sums[lane]);
     return add_up(sums, a + i, b + i, n - i);
+}
+/// Of `a` with `b` and with what lies one, two and three places before it.
+inline void dots_back_plain(double const* a, double const* b, std::size_t n, double* to) noexcept {
+    for (std::size_t back = 0; back < 4; ++back) to[back] = dot_plain(a, b - back, n);
 }
 inline void add_scaled_plain(double* to, double factor, double const* from, std::size_t n) noexcept {
     for (std::size_t i = 0; i < n; ++i) to[i] = std::fma(factor, from[i], to[i]);
@@ -46,9 +50,23 @@ __attribute__((target("avx2,fma"))) inline double dot_avx2(double const* a, doub
     }
     double sums[lanes];
     _mm256_storeu_pd(sums, low), _mm256_storeu_pd(sums + 4, high);
-    double total = ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
-    for (; i < n; ++i) total = std::fma(a[i], b[i], total);
-    return total;
+    return add_up(sums, a + i, b + i, n - i);
+}
+__attribute__((target("avx2,fma"))) inline void dots_back_avx2(double const* a, double const* b, std::size_t n, double* to) noexcept {
+    __m256d low[4]{}, high[4]{};
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+        auto const first = _mm256_loadu_pd(a + i), second = _mm256_loadu_pd(a + i + 4);
+        for (std::size_t back = 0; back < 4; ++back) {
+            low[back] = _mm256_fmadd_pd(first, _mm256_loadu_pd(b + i - back), low[back]);
+            high[back] = _mm256_fmadd_pd(second, _mm256_loadu_pd(b + i + 4 - back), high[back]);
+        }
+    }
+    for (std::size_t back = 0; back < 4; ++back) {
+        double sums[lanes];
+        _mm256_storeu_pd(sums, low[back]), _mm256_storeu_pd(sums + 4, high[back]);
+        to[back] = add_up(sums, a + i, b + i - back, n - i);
+    }
 }
 __attribute__((target("avx2,fma"))) inline void add_scaled_avx2(double* to, double factor, double const* from, std::size_t n) noexcept {
     auto const all = _mm256_set1_pd(factor);
@@ -62,9 +80,20 @@ __attribute__((target("avx512f,avx2,fma"))) inline double dot_avx512(double cons
     for (; i + lanes <= n; i += lanes) all = _mm512_fmadd_pd(_mm512_loadu_pd(a + i), _mm512_loadu_pd(b + i), all);
     double sums[lanes];
     _mm512_storeu_pd(sums, all);
-    double total = ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
-    for (; i < n; ++i) total = std::fma(a[i], b[i], total);
-    return total;
+    return add_up(sums, a + i, b + i, n - i);
+}
+__attribute__((target("avx512f,avx2,fma"))) inline void dots_back_avx512(double const* a, double const* b, std::size_t n, double* to) noexcept {
+    __m512d all[4]{};
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+        auto const here = _mm512_loadu_pd(a + i);
+        for (std::size_t back = 0; back < 4; ++back) all[back] = _mm512_fmadd_pd(here, _mm512_loadu_pd(b + i - back), all[back]);
+    }
+    for (std::size_t back = 0; back < 4; ++back) {
+        double sums[lanes];
+        _mm512_storeu_pd(sums, all[back]);
+        to[back] = add_up(sums, a + i, b + i - back, n - i);
+    }
 }
 __attribute__((target("avx512f,avx2,fma"))) inline void add_scaled_avx512(double* to, double factor, double const* from, std::size_t n) noexcept {
     auto const all = _mm512_set1_pd(factor);
@@ -85,8 +114,8 @@ class vector_unit {
 public:
     explicit vector_unit(instruction_set with) noexcept {
 #if SB_X86
-        if (with == instruction_set::avx512) dot_ = &detail::dot_avx512, add_scaled_ = &detail::add_scaled_avx512;
-        else if (with == instruction_set::avx2 && detail::fuses()) dot_ = &detail::dot_avx2, add_scaled_ = &detail::add_scaled_avx2;
+        if (with == instruction_set::avx512) dot_ = &detail::dot_avx512, dots_back_ = &detail::dots_back_avx512, add_scaled_ = &detail::add_scaled_avx512;
+        else if (with == instruction_set::avx2 && detail::fuses()) dot_ = &detail::dot_avx2, dots_back_ = &detail::dots_back_avx2, add_scaled_ = &detail::add_scaled_avx2;
 #else
         (void)with;
 #endif
@@ -97,11 +126,18 @@ public:
         return one;
     }
     double dot(double const* a, double const* b, std::size_t n) const noexcept { return dot_(a, b, n); }
+    /// Of `a` with `b` and with the same one place before, two before, and so on; `to` takes `count` of them.
+    void dots_back(double const* a, double const* b, std::size_t n, double* to, std::size_t count) const noexcept {
+        std::size_t back = 0;
+        for (; back + 4 <= count; back += 4) dots_back_(a, b - back, n, to + back);
+        for (; back < count; ++back) to[back] = dot_(a, b - back, n);
+    }
     /// to += factor * from
     void add_scaled(double* to, double factor, double const* from, std::size_t n) const noexcept { add_scaled_(to, factor, from, n); }
 
 private:
     double (*dot_)(double const*, double const*, std::size_t) noexcept = &detail::dot_plain;
+    void (*dots_back_)(double const*, double const*, std::size_t, double*) noexcept = &detail::dots_back_plain;
     void (*add_scaled_)(double*, double, double const*, std::size_t) noexcept = &detail::add_scaled_plain;
 };
 

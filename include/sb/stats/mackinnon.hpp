@@ -2,20 +2,14 @@
 // The distribution of the Dickey-Fuller statistic: p values by MacKinnon's surfaces of 1994, critical values of 2010
 // (Queen's Economics Department, Working Paper 1227), for one series.
 #pragma once
+#include <sb/stats/trend.hpp>
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <numbers>
 
 namespace sb::stats {
-
-/// What a regression has beside its other terms.
-enum class trend : std::uint8_t { none, constant, linear, quadratic };
-
-/// Coefficients that this trend brings along.
-constexpr int terms_of(trend with) noexcept { return static_cast<int>(with); }
 
 namespace detail {
 

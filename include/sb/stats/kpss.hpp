@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// The test of Kwiatkowski, Phillips, Schmidt and Shin: does a series stay around its level, or its trend? The null hypothesis
+// is that it does, so a high statistic speaks against it.
+#pragma once
+#include <sb/stats/answer.hpp>
+#include <sb/stats/dot.hpp>
+#include <sb/stats/trend.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace sb::stats {
+
+/// How many products of residuals with earlier ones count: given, by the data (Hobijn, Franses and Ooms 1998), or by the rule of
+/// older programs, 12 (n / 100)^(1/4).
+enum class kpss_lags : std::uint8_t { fixed, automatic, legacy };
+
+struct kpss_request {
+    trend around = trend::constant; ///< or linear
+    kpss_lags choice = kpss_lags::automatic;
+    int lags = 0; ///< for `fixed`
+};
+
+/// The table of 1992 ends at these; a p value beyond is known to be no more, or no less.
+inline constexpr double kpss_least_p = 0.01, kpss_most_p = 0.10;
+
+enum class p_bound : std::uint8_t { none, at_most, at_least };
+
+struct kpss_answer {
+    no_answer why = no_answer::none;
+    double statistic = 0, p = 0;
+    p_bound bound = p_bound::none;
+    int lags = 0;
+    std::size_t n = 0;
+    explicit operator bool() const noexcept { return why == no_answer::none; }
+};
+
+namespace detail {
+
+/// A table of the statistic at 10, 5, 2.5 and 1 %, straight lines between.
+inline constexpr std::array<double, 4> kpss_p{0.10, 0.05, 0.025, 0.01};
+inline constexpr std::array<double, 4> kpss_level{0.347, 0.463, 0.574, 0.739}, kpss_trend{0.119, 0.146, 0.176, 0.216};
+
+inline double between(double x, std::array<double, 4> const& at, std::array<double, 4> const& values) noexcept {
+    if (x <= at.front()) return values.front();
+    for (std::size_t i = 1; i < at.size(); ++i)
+        if (x <= at[i]) return values[i - 1] + (values[i] - values[i - 1]) / (at[i] - at[i - 1]) * (x - at[i - 1]);
+    return values.back();
+}
+
+/// Takes the mean off, twice: the second time what the first left by rounding.
+inline void take_off_mean(std::span<double> values) noexcept {
+    for (int pass = 0; pass < 2; ++pass) {
+        double sum = 0;
+        for (double const x : values) sum += x;
+        for (double& x : values) x -= sum / static_cast<double>(values.size());
+    }
+}
+inline void take_off_line(std::span<double> values) noexcept {
+    auto const n = static_cast<double>(values.size());
+    double const middle = (n - 1) / 2, squares = n * (n * n - 1) / 12;
+    for (int pass = 0; pass < 2; ++pass) {
+        double sum = 0;
+        for (std::size_t i = 0; i < values.size(); ++i) sum += (static_cast<double>(i) - middle) * values[i];
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] -= sum / squares * (static_cast<double>(i) - middle);
+    }
+}
+
+} // namespace detail
+
+/// `room` is memory that the caller lends.
+inline kpss_answer kpss(std::span<double const> values, kpss_request const& asked, std::vector<double>& room) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN(), eps = std::numeric_limits<double>::epsilon();
+    auto const& unit = vector_unit::chosen();
+    auto const n = values.size();
+    auto const count = static_cast<double>(n);
+    kpss_answer got;
+    got.n = n, got.statistic = got.p = nan;
+    auto const none = [&](no_answer why) { return got.why = why, got; };
+    if (n == 0) return none(no_answer::too_short);
+    double least = values[0], most = least;
+    for (double const x : values) {
+        if (!std::isfinite(x)) return none(no_answer::not_finite);
+        least = std::min(least, x), most = std::max(most, x);
+    }
+    if (least == most) return none(no_answer::constant);
+    if (asked.around != trend::constant && asked.around != trend::linear) return none(no_answer::bad_request);
+    if (!std::isfinite(most - least)) return none(no_answer::not_finite);
+    if (n < 3) return none(no_answer::too_short);
+    room.resize(n);
+    int scale = 0; // a power of two: no digit is lost, and squares neither vanish nor overflow
+    (void)std::frexp(most - least, &scale);
+    for (std::size_t i = 0; i < n; ++i) room[i] = std::ldexp(values[i] - values[n / 2], -scale);
+    detail::take_off_mean(room);
+    if (asked.around == trend::linear) detail::take_off_line(room), detail::take_off_mean(room);
+    double const* const left = room.data();
+    double const squares = unit.dot(left, left, n);
+    double const rounding = 16 * eps * count;
+    if (squares <= rounding * rounding * count) return none(no_answer::perfect_fit);
+
+    auto const shifted = [&](std::size_t by) { return unit.dot(left + by, left, n - by); };
+    double lags = asked.lags;
+    if (asked.choice == kpss_lags::legacy) lags = std::ceil(12 * std::pow(count / 100, 0.25));
+    if (asked.choice == kpss_lags::automatic) {
+        auto const looked = static_cast<std::size_t>(std::pow(count, 2.0 / 9));
+        double sum = squares / count, weighted = 0;
+        for (std::size_t i = 1; i <= looked && i < n; ++i) {
+            double const product = shifted(i) / (count / 2);
+            sum += product, weighted += static_cast<double>(i) * product;
+        }
+        double const ratio = weighted / sum;
+        lags = std::floor(1.1447 * std::cbrt(ratio * ratio) * std::cbrt(count));
+        if (!std::isfinite(lags)) return none(no_answer::no_freedom);
+    }
+    if (asked.choice == kpss_lags::fixed && (lags < 0 || lags >= count)) return none(no_answer::bad_request);
+    // with all products counted the statistic is a half, whatever the data
+    if (lags >= count - 1) return none(no_answer::no_freedom);
+    auto const taken = static_cast<std::size_t>(lags);
+    double spread = squares;
+    for (std::size_t i = 1; i <= taken; ++i) spread += 2 * shifted(i) * (1 - static_cast<double>(i) / (lags + 1));
+    if (!(spread > rounding * squares)) return none(no_answer::perfect_fit); // a pattern that undoes itself
+    double walked = 0, sums = 0;
+    for (double const x : room) walked += x, sums += walked * walked;
+    got.lags = static_cast<int>(taken);
+    got.statistic = sums / (count * spread);
+    auto const& table = asked.around == trend::constant ? detail::kpss_level : detail::kpss_trend;
+    got.p = detail::between(got.statistic, table, detail::kpss_p);
+    got.bound = got.statistic >= table.back() ? p_bound::at_most : got.statistic <= table.front() ? p_bound::at_least : p_bound::none;
+    return got;
+}
+inline kpss_answer kpss(std::span<double const> values, kpss_request const& asked = {}) {
+    std::vector<double> room;
+    return kpss(values, asked, room);
+}
+
+} // namespace sb::stats

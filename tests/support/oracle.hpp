@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// True values from tests/oracles/, which say where they are from.
+#pragma once
+#include <sb/core/fd.hpp>
+#include <sb/json/parse.hpp>
+#include <cmath>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sb::test {
+
+inline value oracle(std::string const& name) {
+    auto const path = std::string{SB_SOURCE_DIR} + "/tests/oracles/" + name;
+    return json::parse_document(read_file(path).value(), name).value();
+}
+/// Null where there is none.
+inline value const* member(value const& of, std::string_view key) {
+    auto const* const all = of.if_object();
+    return all ? all->find(key) : nullptr;
+}
+inline double number(value const& of, std::string_view key) {
+    auto const* const found = member(of, key);
+    return found ? found->number_or(NAN) : NAN;
+}
+inline std::string text(value const& of, std::string_view key) {
+    auto const* const found = member(of, key);
+    return std::string{found ? found->string_or("") : ""};
+}
+inline std::vector<double> numbers(value const& all) {
+    std::vector<double> values;
+    for (auto const& each : *all.if_array()) {
+        auto const word = each.string_or("");
+        values.push_back(word == "nan" || word == "NaN" ? NAN : word == "inf" || word == "Infinity" ? INFINITY : each.number_or(NAN));
+    }
+    return values;
+}
+/// The series that the other files name.
+inline std::map<std::string, std::vector<double>> const& all_series() {
+    static auto const all = [] {
+        std::map<std::string, std::vector<double>> made;
+        auto const file = oracle("series.json");
+        for (auto const& [name, each] : *file.if_object()) made[std::string{name}] = numbers(each.if_array() ? each : *member(each, "values"));
+        return made;
+    }();
+    return all;
+}
+
+} // namespace sb::test
