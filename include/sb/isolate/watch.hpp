@@ -262,6 +262,10 @@ private:
         fullness_.begin(what.scratch, what.held.scratch_bytes, what.held.scratch_inodes, first_ns_);
         copies_.reserve(static_cast<std::size_t>(what.copies));
         for (int i = 0; i < what.copies && got_.killed_by == killer::nobody; ++i) {
+            unique_fd in;
+            if (by_->ahead.number == 0 || !suits_ahead(what)) { // who waits has opened it already
+                SB_TRY(in, open_file(what.in, O_RDONLY));
+            }
             bool const keep = what.keep_output && i == 0;
             auto& made = copies_.emplace_back(copy{{unique_fd{}, capture{what.held.output_bytes, keep ? keep_out_ : -1}},
                                                    {unique_fd{}, capture{what.held.output_bytes, keep ? keep_err_ : -1}},
@@ -287,9 +291,12 @@ private:
                 by_->ahead = next;
                 continue;
             }
-            auto const in = open_file(what.in, O_RDONLY);
-            if (in.has_error()) return not_made(in.error());
-            int ends[detail::most_passed] = {in->get()};
+            if (!in) {
+                auto opened = open_file(what.in, O_RDONLY);
+                if (opened.has_error()) return not_made(opened.error());
+                in = std::move(*opened);
+            }
+            int ends[detail::most_passed] = {in.get()};
             std::size_t count = 1;
             for (int pipe = 0; pipe < (what.reports ? 3 : 2); ++pipe)
                 ends[count++] = made.slots[pipe] >= 0 ? spare_[static_cast<std::size_t>(made.slots[pipe])].ends.write.get() : far[pipe].get();
