@@ -117,9 +117,9 @@ less() { # a plain chroot (no user namespace can be made there), fewer capabilit
 mount -t proc proc "$root/proc"
 wants 0 less.log less sh -c 'cd /clone/sandbench && make demo'
 found_in less.log
-has less.log 'could not do here'
+has less.log 'could not be done here'
 wants 0 less.log less setpriv --reuid stranger --regid stranger --clear-groups sh -c 'cd /clone/sandbench && make demo'
 found_in less.log
-has less.log 'could not do here'
+has less.log 'could not be done here'
 umount "$root/proc"
 say 'done'
