@@ -3,18 +3,14 @@
 // before each run, and ended as a whole.
 #pragma once
 #include <sb/isolate/nursery.hpp>
-#include <sb/isolate/remove_tree.hpp>
+#include <sb/isolate/scratch_view.hpp>
 #include <sb/isolate/tcp_leftovers.hpp>
 #include <sb/isolate/watch.hpp>
 #include <algorithm>
 #include <charconv>
-#include <linux/fs.h>
 #include <optional>
 #include <string>
-#include <sys/ioctl.h>
-#include <sys/statfs.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <vector>
 
 namespace sb::isolate {
@@ -48,7 +44,7 @@ public:
         unique_fd reaper_end{to_reaper[1]};
         SB_TRY(made.number_, from.ask({plan.level, plan.most_tasks, size}, plan.filter, std::move(keeper_end), std::move(reaper_end)));
         made.copies_work_ = from.copies_work();
-        if (from.work() >= 0) made.work_ = unique_fd{::fcntl(from.work(), F_DUPFD_CLOEXEC, 3)};
+        made.written_.set_below(from.work());
         made.unborn_of_ = &from, made.size_ = size, made.counts_tasks_ = plan.most_tasks >= 0;
         return made;
     }
@@ -100,10 +96,11 @@ public:
     /// Workspace, home, /tmp and /dev/shm as on the first day, with this much room.
     result<tidiness> make_clean(scratch_size size) {
         if (size == size_) {
-            if (copies_work_ ? std::exchange(unused_, false) : untouched()) return tidiness::untouched; // a copy does not show that it was written to
-            if (!copies_work_ && tidy()) return tidiness::tidied;
+            if (std::exchange(unused_, false)) return tidiness::untouched;
+            if (!copies_work_ && written_.untouched()) return tidiness::untouched; // a copy does not show that it was written to
+            if (!copies_work_ && written_.tidy()) return tidiness::tidied;
         }
-        for (auto& each : watched_) each.reset(); // the last who lets go of old memory takes it down
+        written_.let_go(); // the last who lets go of old memory takes it down
         SB_CHECK(ask({keeper_request::kind::renew, size}));
         size_ = size;
         SB_CHECK(accept_space());
@@ -122,22 +119,19 @@ public:
         if (!counts_tasks_ || before < 0 || ask({keeper_request::kind::count_tasks, {}}).has_error() || tasks_made_ < before) return std::nullopt;
         return tasks_made_ - before;
     }
-    bool is_full() const noexcept {
-        struct statfs now {};
-        return watched_[scratch_root] && ::fstatfs(watched_[scratch_root].get(), &now) == 0 && (now.f_bfree == 0 || now.f_ffree == 0);
-    }
+    bool is_full() const noexcept { return written_.is_full(); }
     /// The folder that holds what the last run changed in the workspace, as it was laid down; -1: there is no workspace.
-    int upper() const noexcept { return watched_[upper_folder].get(); }
+    int upper() const noexcept { return written_.of(upper_folder); }
     /// A folder of the memory that holds all that a run writes.
-    int scratch() const noexcept { return watched_[scratch_root].get(); }
-    int home() const noexcept { return watched_[home_folder].get(); }
-    int tmp() const noexcept { return watched_[tmp_folder].get(); }
+    int scratch() const noexcept { return written_.of(scratch_root); }
+    int home() const noexcept { return written_.of(home_folder); }
+    int tmp() const noexcept { return written_.of(tmp_folder); }
 
     /// Begins its end; what it had goes while we do something else.
     void kill() noexcept {
         if (unborn_of_) be_born();
         if (keeper_ < 0) return;
-        for (auto& each : watched_) each.reset();
+        written_.let_go();
         strike();
     }
     /// Kills what runs in it and waits until it is gone; what the last run wrote can still be looked at.
@@ -152,26 +146,6 @@ public:
     }
 
 private:
-    struct facts {
-        struct stat folders[keeper_fds] {};
-        struct statfs space {};
-    };
-    struct laid {
-        unique_fd place;
-        struct stat before {};
-    };
-    static constexpr keeper_fd written_folders[] = {upper_folder, home_folder, tmp_folder, shm_folder};
-    /// What can be put on a folder beside what stat tells.
-    struct tags {
-        ssize_t names = -1;
-        int flags = 0;
-        static tags of(int folder) noexcept {
-            tags all{::flistxattr(folder, nullptr, 0), 0};
-            if (::ioctl(folder, FS_IOC_GETFLAGS, &all.flags) != 0) all.flags = -1;
-            return all;
-        }
-        friend bool operator==(tags const&, tags const&) = default;
-    };
     box() = default;
     void strike() noexcept {
         // the last who lets go of a namespace has to take it down, and that is not to be us
@@ -186,27 +160,20 @@ private:
     }
     void take(box& from) noexcept {
         socket_ = std::move(from.socket_), reaper_ = std::exchange(from.reaper_, {}), keeper_ = std::exchange(from.keeper_, -1);
-        watched_ = std::move(from.watched_), work_ = std::move(from.work_), tags_ = from.tags_, laid_ = std::move(from.laid_), laid_names_ = std::move(from.laid_names_);
+        written_ = std::move(from.written_), rules_ = std::move(from.rules_);
         mounts_changed_ = std::move(from.mounts_changed_), queues_ = std::move(from.queues_);
         sockets4_ = std::move(from.sockets4_), sockets6_ = std::move(from.sockets6_), devices_ = std::move(from.devices_);
         unborn_of_ = std::exchange(from.unborn_of_, nullptr), number_ = from.number_, copies_work_ = from.copies_work_, unused_ = from.unused_, counts_tasks_ = from.counts_tasks_, tasks_made_ = from.tasks_made_;
-        no_queues_ = from.no_queues_, no_sockets_ = from.no_sockets_, network_before_ = from.network_before_, facts_ = from.facts_, size_ = from.size_;
+        no_queues_ = from.no_queues_, no_sockets_ = from.no_sockets_, network_before_ = from.network_before_, size_ = from.size_;
     }
 
     /// What the keeper has just made is as it should be; the reaper learns what may be done in it.
     result<void> accept_space() {
         (void)changed(mounts_changed_.get()); // that was us
-        look(facts_);
-        laid_.clear();
-        for (auto const i : written_folders) {
-            if (copies_work_) break; // nothing is looked at then
-            tags_[i] = tags::of(watched_[i].get());
-            laid_names_[i] = detail::names_in(watched_[i].get());
-            for (auto const& each : laid_names_[i]) remember(watched_[i].get(), each);
-        }
-        if (auto const& rules = watched_[rules_fd]) {
+        if (!copies_work_) written_.remember();
+        if (rules_) {
             reaper_.ahead = {}; // who waits there has the old ones on, and ends when the reaper hears of these
-            int const one[] = {rules.get()};
+            int const one[] = {rules_.get()};
             auto const flags = static_cast<int>(landlock_rules::flags_of(landlock_version()));
             if (!detail::send_word(reaper_.socket.get(), {word::rules, flags}, one, 1)) return last_error("send to the reaper");
         }
@@ -231,8 +198,12 @@ private:
             int fds[most_keeper_fds];
             auto const n = std::min((header->cmsg_len - CMSG_LEN(0)) / sizeof(int), std::size_t{most_keeper_fds});
             std::memcpy(fds, CMSG_DATA(header), n * sizeof(int));
-            for (std::size_t i = 0, next = 0; next < n && i < most_keeper_fds; ++i)
-                if (reply.with >> i & 1) watched_[i] = unique_fd{fds[next++]};
+            for (std::size_t i = 0, next = 0; next < n && i < most_keeper_fds; ++i) {
+                if (!(reply.with >> i & 1)) continue;
+                unique_fd one{fds[next++]};
+                if (i == rules_fd) rules_ = std::move(one);
+                else written_.take(static_cast<keeper_fd>(i), std::move(one));
+            }
         }
         reply.what[sizeof reply.what - 1] = '\0';
         if (reply.code != 0) return system_error(std::string{reply.what});
@@ -313,79 +284,6 @@ private:
         pollfd one{mountinfo, POLLPRI, 0};
         return ::poll(&one, 1, 0) > 0;
     }
-    bool look(facts& into) const noexcept {
-        for (std::size_t i = 0; i < keeper_fds; ++i)
-            if (!watched_[i] || ::fstat(watched_[i].get(), &into.folders[i]) != 0) return false;
-        return ::fstatfs(watched_[scratch_root].get(), &into.space) == 0;
-    }
-    bool untouched() noexcept {
-        facts now;
-        if (!look(now) || now.space.f_bfree != facts_.space.f_bfree || now.space.f_ffree != facts_.space.f_ffree) return false;
-        for (std::size_t i = 0; i < keeper_fds; ++i)
-            if (differ(now.folders[i], facts_.folders[i])) return false;
-        for (auto const& each : laid_)
-            if (struct stat about {}; ::fstat(each.place.get(), &about) != 0 || differ(about, each.before)) return false;
-        for (auto const i : written_folders)
-            if (tags::of(watched_[i].get()) != tags_[i]) return false; // before Linux 6.13 a time may tell of milliseconds
-        // an overlay keeps the time of the last look into its topmost folder, whatever its mount says
-        auto const& upper = now.folders[upper_folder].st_atim, &before = facts_.folders[upper_folder].st_atim;
-        if (upper.tv_sec == before.tv_sec && upper.tv_nsec == before.tv_nsec) return true;
-        return ::futimens(watched_[upper_folder].get(), nullptr) == 0 && look(facts_);
-    }
-
-    /// Something that was laid for a mount to be put on, and all below it. A name that leads elsewhere by now shows in the times
-    /// of what it led to, so a name that is skipped later on is the one that was laid.
-    void remember(int folder, std::string const& name) {
-        laid one{unique_fd{::openat(folder, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)}, {}};
-        if (!one.place || ::fstat(one.place.get(), &one.before) != 0) one.before.st_ctim.tv_nsec = -1; // never as it was: all is made anew each time
-        if (S_ISDIR(one.before.st_mode))
-            if (auto const inner = detail::open_folder(folder, name.c_str()))
-                for (auto const& each : detail::names_in(inner.get())) remember(inner.get(), each);
-        laid_.push_back(std::move(one));
-    }
-
-    static bool differ(struct stat const& a, struct stat const& b) noexcept {
-        return a.st_mode != b.st_mode || a.st_uid != b.st_uid || a.st_mtim.tv_sec != b.st_mtim.tv_sec || a.st_mtim.tv_nsec != b.st_mtim.tv_nsec ||
-               a.st_ctim.tv_sec != b.st_ctim.tv_sec || a.st_ctim.tv_nsec != b.st_ctim.tv_nsec;
-    }
-    /// Removes what the last run has written, where that is a few files lying on top. False: there is, or may be, more to it.
-    bool tidy() noexcept {
-        facts now;
-        if (!look(now) || differ(now.folders[scratch_root], facts_.folders[scratch_root]) || differ(now.folders[work_folder], facts_.folders[work_folder])) return false;
-        if (facts_.space.f_ffree - now.space.f_ffree > std::size(written_folders) * most_tidied) return false; // names are not even listed then
-        for (auto const& each : laid_)
-            if (struct stat about {}; ::fstat(each.place.get(), &about) != 0 || differ(about, each.before)) return false;
-        for (auto const i : written_folders) {
-            auto const &here = now.folders[i], &before = facts_.folders[i];
-            if (tags::of(watched_[i].get()) != tags_[i]) return false;
-            if (!differ(here, before)) continue;
-            if (here.st_mode != before.st_mode || here.st_uid != before.st_uid || here.st_gid != before.st_gid) return false;
-            bool const done = i == upper_folder ? work_ && watched_[work_view] && remove_files(watched_[i].get(), laid_names_[i], watched_[work_view].get(), work_.get())
-                                                : remove_files(watched_[i].get(), laid_names_[i], watched_[i].get(), -1);
-            if (!done) return false;
-            if (::futimens(watched_[i].get(), nullptr) != 0) return false; // times can be set to any
-        }
-        struct statfs space {};
-        if (::fstatfs(scratch(), &space) != 0 || space.f_bfree != facts_.space.f_bfree || space.f_ffree != facts_.space.f_ffree) return false;
-        return look(facts_);
-    }
-    /// Every name in `folder` but those that are to be there, by way of `view`; none that `below` has too, for that one is not
-    /// new but changed.
-    static bool remove_files(int folder, std::vector<std::string> const& laid, int view, int below) noexcept {
-        auto const names = detail::names_in(folder);
-        if (names.size() > laid.size() + most_tidied) return false;
-        for (auto const& each : names) {
-            if (std::find(laid.begin(), laid.end(), each) != laid.end()) continue;
-            struct stat about {};
-            if (::fstatat(folder, each.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(about.st_mode) || S_ISCHR(about.st_mode)) return false;
-            if (below >= 0 && (::faccessat(below, each.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)) return false;
-            if (::unlinkat(view, each.c_str(), 0) != 0) return false;
-        }
-        return detail::names_in(folder).size() == laid.size();
-    }
-
-    static constexpr std::size_t most_tidied = 32; // more is sooner gone with its memory
-
     unique_fd socket_;
     reaper_link reaper_;
     pid_t keeper_ = -1;
@@ -394,16 +292,12 @@ private:
     bool copies_work_ = false, unused_ = true;
     bool counts_tasks_ = false;
     std::int64_t tasks_made_ = -1;
-    std::array<unique_fd, most_keeper_fds> watched_;
+    scratch_view written_;
+    unique_fd rules_; // of Landlock, for the reaper
     unique_fd mounts_changed_, queues_, sockets4_, sockets6_, devices_;
     off_t no_queues_ = 0;
     std::int64_t no_sockets_ = 0;
     std::optional<std::pair<std::int64_t, std::int64_t>> network_before_;
-    facts facts_;
-    std::array<tags, keeper_fds> tags_;
-    std::vector<laid> laid_;
-    std::array<std::vector<std::string>, keeper_fds> laid_names_; // on top of each written folder
-    unique_fd work_; // as it is below the workspace
     scratch_size size_;
 };
 

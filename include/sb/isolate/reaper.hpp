@@ -159,7 +159,11 @@ private:
         if (order.grouped && count_ > 0) plan.group = passed_[count_ - 1].get(), plan.key = order.clone_key;
         plan.rules = rules_.get(), plan.rules_flags = rules_flags_;
         auto const pid = spawns_.start(plan, report);
-        for (std::size_t i = 0; i < detail::most_passed; ++i) kept_[i] = order.ahead != 0 ? std::move(passed_[i]) : unique_fd{}, passed_[i].reset();
+        for (std::size_t i = 0; i < detail::most_passed; ++i) {
+            kept_[i].reset();
+            if (order.ahead != 0) kept_[i] = std::move(passed_[i]);
+            passed_[i].reset();
+        }
         if (pid.has_error()) return fail(report, errno);
         if (report.failure) children_.emplace_back().ended = true;
         else take_in(*pid);

@@ -9,11 +9,10 @@
 // ends delays nothing.
 #pragma once
 #include <sb/core/clock.hpp>
-#include <sb/isolate/bystanders.hpp>
-#include <sb/isolate/capture.hpp>
-#include <sb/isolate/cgroup_figures.hpp>
 #include <sb/isolate/fullness.hpp>
-#include <sb/isolate/reaper.hpp>
+#include <sb/isolate/job.hpp>
+#include <sb/isolate/pipe_pool.hpp>
+#include <sb/isolate/reaper_link.hpp>
 #include <algorithm>
 #include <charconv>
 #include <functional>
@@ -28,132 +27,12 @@
 
 namespace sb::isolate {
 
-/// What to run.
-struct job {
-    std::string path; ///< of the program, looked up already
-    std::vector<std::string> argv, environment;
-    std::string folder; ///< working folder; empty: the reaper's
-    limits held;
-    std::string in = "/dev/null"; ///< file that becomes standard input, opened anew for each copy
-    int copies = 1;
-    bool wait_tree = false; ///< wait for what the first process leaves behind instead of killing it
-    bool reports = false; ///< give it a report channel
-    bool keep_output = false; ///< copy the first copy's output to the files given to `watcher`
-    std::size_t first_cpu = 0;
-    int group = -1; ///< folder of the control group (v2) that it is born in
-    std::uint64_t clone_key = 0;
-    int scratch = -1; ///< folder of what it may fill up to `held.scratch_bytes`
-};
-
-/// Why we ended a run; the first cause stays.
-enum class killer { nobody, wall, output, request, trouble };
-
-/// Processor time, memory and traffic with storage, added up as they are learnt.
-struct usage {
-    double user_s = 0, system_s = 0;
-    std::int64_t peak_rss_bytes = 0; ///< of the largest process
-    std::int64_t read_bytes = 0, written_bytes = 0; ///< fetched from storage; made dirty for storage
-    bool known = false;
-
-    usage() = default;
-    explicit usage(raw_usage const& raw)
-        : user_s{static_cast<double>(raw.user_us) * 1e-6}, system_s{static_cast<double>(raw.system_us) * 1e-6}, peak_rss_bytes{raw.peak_rss_bytes},
-          read_bytes{raw.read_bytes}, written_bytes{raw.written_bytes}, known{raw.processes > 0} {}
-    void add(usage const& other) {
-        if (!other.known) return;
-        user_s += other.user_s;
-        system_s += other.system_s;
-        peak_rss_bytes = std::max(peak_rss_bytes, other.peak_rss_bytes);
-        read_bytes += other.read_bytes, written_bytes += other.written_bytes;
-        known = true;
-    }
-};
-
 /// What the owner of a watcher does meanwhile; each is called once a run at most.
 struct watch_calls {
     std::function<void()> under_way = {}; ///< the reaper has its orders: there is time for other work
     std::function<void()> before_kill = {}; ///< the run is about to be ended by force
     bool spare = false; ///< not a call: there is a processor that nobody needs, so a few microseconds may be spent on looking instead of sleeping
     bool again = false; ///< not a call: another run like it is likely to follow in the same place, and a child may be cloned ahead for that
-};
-
-/// How one copy came to its end.
-struct copy_end {
-    spawn_failure failure; ///< its program could not be executed
-    int status = 0; ///< as wait gives it
-    double wall_s = 0; ///< from the call of exec to its end
-    usage used;
-};
-
-struct outcome {
-    std::int64_t started_ns = 0; ///< since 1970
-    double wall_s = 0; ///< from the first exec to the last copy's end
-    killer killed_by = killer::nobody;
-    std::string trouble; ///< why not all copies could be started; empty when they were
-    std::vector<copy_end> copies; ///< those that were started
-    usage orphans; ///< of what outlived its parent and was taken in by the reaper
-    std::optional<std::int64_t> read_chars, written_chars, cancelled_bytes; ///< asked of the system; never written after all
-    std::optional<std::int64_t> processes_made; ///< processes and threads that ever were
-    std::int64_t refused_forks = 0; ///< by the process namespaces that hold how many may be
-    std::int64_t left_running = 0; ///< processes that were alive when the run ended, and were killed
-    bool orphan_broke_file_limit = false;
-    bool reaper_lost = false; ///< it died or had to be killed: the next run needs another
-    std::optional<group_figures> group; ///< of the control group that the run was in
-    std::optional<group_charges> charged; ///< to it when the run had ended
-    std::optional<std::int64_t> net_rx_bytes, net_tx_bytes; ///< of the sandbox's own network
-    bool scratch_full = false; ///< no byte or no file was seen to be left in what the run may write to
-    bool renewed = false; ///< nothing ran in the sandbox before
-    std::optional<bystander_load> bystanders; ///< on the machine meanwhile; for a short run mostly unknown
-    bool called = false; ///< its process was cloned ahead
-    std::int64_t before_cpu_ns = 0; ///< of the copies before exec, which is ours; a group counts from when the process was called
-    std::int64_t reaper_cpu_ns = 0; ///< its own processor time during the run, for those who measure it from outside
-    std::size_t shown = 0; ///< the copy whose streams these are: the first that did not end well, else the first
-    captured out, err;
-    std::vector<std::string> reports; ///< what each copy wrote to its report channel
-    bool reports_cut = false; ///< more came than is kept
-};
-
-/// The watcher's end of a reaper.
-struct reaper_link {
-    unique_fd socket = unique_fd{};
-    pid_t pid = -1; ///< as the watcher sees it
-    bool alone = false; ///< process 1 of its namespace: all that it started dies with it
-    struct child_ahead {
-        ahead_call::number number = 0; ///< 0: none was asked for
-        std::uint64_t pipes = 0; ///< which it has
-    } ahead = {};
-    unique_fd children = unique_fd{}; ///< the kernel's list of its children; opened when it is first wanted
-
-    /// When it returns no child waits for its run.
-    void let_go() noexcept {
-        if (std::exchange(ahead, {}).number == 0 || !detail::send_word(socket.get(), {word::let_go, 0})) return;
-        pollfd said{socket.get(), POLLIN, 0};
-        constexpr int patience_ms = 1000;
-        message text;
-        int fds[detail::most_passed];
-        std::size_t count = 0;
-        if (::poll(&said, 1, patience_ms) > 0 && detail::receive_word(socket.get(), text, fds, count)) return; // a reaper passes no descriptors
-        ::kill(pid, SIGKILL); // who stands still is not there, for the next look at its sandbox
-    }
-
-    /// A reaper without a namespace, forked from this process, a child of it.
-    static result<reaper_link> fork_here(order_room& room) {
-        int ends[2];
-        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
-        reaper_link made;
-        made.socket = unique_fd{ends[0]};
-        unique_fd theirs{ends[1]};
-        auto const parent = ::getpid();
-        made.pid = ::fork();
-        if (made.pid < 0) return last_error("fork");
-        if (made.pid > 0) return made;
-        made.socket.reset();
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        ::prctl(PR_SET_NAME, "sb-exec reaper");
-        if (::getppid() == parent)
-            if (auto mine = reaper::make(std::move(theirs), room, false, reaper_files::open()); !mine.has_error()) mine->serve();
-        ::_exit(0);
-    }
 };
 
 class watcher {
@@ -213,13 +92,7 @@ private:
         stream out, err;
         unique_fd report;
         std::string reported;
-        int slots[3] = {-1, -1, -1}; // of spare_: where these ends came from, and go back to
-    };
-    /// A pipe that is used again: both ends are ours, and between runs nobody else's.
-    struct spare_pipe {
-        pipe_ends ends;
-        int size = 0;
-        bool lent = false;
+        int from[3] = {-1, -1, -1}; // of the pool: which pipes these are, and where they go back to
     };
 
     watcher(unique_fd signals, int keep_out, int keep_err)
@@ -274,16 +147,16 @@ private:
                                                    {-1, -1, -1}});
             unique_fd far[3];
             auto const not_made = [&](error const& why) {
-                take_back(made.out.end, made.slots[0]), take_back(made.err.end, made.slots[1]), take_back(made.report, made.slots[2]);
+                take_back(made);
                 copies_.pop_back();
                 return why;
             };
-            auto const piped = lend_pipe(made.out.end, far[0], made.slots[0]);
+            auto const piped = lend_pipe(made.out.end, far[0], made.from[0]);
             if (piped.has_error()) return not_made(piped.error());
-            auto const also = lend_pipe(made.err.end, far[1], made.slots[1]);
+            auto const also = lend_pipe(made.err.end, far[1], made.from[1]);
             if (also.has_error()) return not_made(also.error());
             if (what.reports) {
-                auto const third = lend_pipe(made.report, far[2], made.slots[2]);
+                auto const third = lend_pipe(made.report, far[2], made.from[2]);
                 if (third.has_error()) return not_made(third.error());
             }
             auto const next = ask_ahead(what);
@@ -299,53 +172,30 @@ private:
             int ends[detail::most_passed] = {in.get()};
             std::size_t count = 1;
             for (int pipe = 0; pipe < (what.reports ? 3 : 2); ++pipe)
-                ends[count++] = made.slots[pipe] >= 0 ? spare_[static_cast<std::size_t>(made.slots[pipe])].ends.write.get() : far[pipe].get();
+                ends[count++] = made.from[pipe] >= 0 ? pool_.far(made.from[pipe]) : far[pipe].get();
             if (what.group >= 0) ends[count++] = what.group;
-            if (!detail::send_word(by_->socket.get(), {word::start, i}, ends, count)) {
-                return not_made(last_error("send to the reaper"));
-            }
+            if (!detail::send_word(by_->socket.get(), {word::start, i}, ends, count)) return not_made(last_error("send to the reaper"));
             by_->ahead = next;
             if (what.copies > 1 && what.held.wall_ns >= 0 && monotonic_ns() - first_ns_ > what.held.wall_ns) end_all(killer::wall);
         }
         return {};
     }
 
-    /// Behind walls a pipe serves run after run, for when a run is over nobody has an end of it but us. Elsewhere it is made
-    /// anew: a process may have fled with one. `from` -1: `far` is the end to hand out.
+    /// Behind walls a pipe of the pool, for when a run is over nobody has an end of it but us. Elsewhere it is made anew: a
+    /// process may have fled with one; `far` is then the end to hand out.
     result<void> lend_pipe(unique_fd& near, unique_fd& far, int& from) {
-        if (by_->alone) {
-            auto const free = std::find_if(spare_.begin(), spare_.end(), [](spare_pipe const& each) { return !each.lent; });
-            if (free == spare_.end() && spare_.size() < most_spare) {
-                SB_TRY(auto ends, make_pipe());
-                int const size = ::fcntl(ends.write.get(), F_GETPIPE_SZ);
-                spare_.push_back({std::move(ends), size, false});
-            }
-            for (std::size_t i = 0; i < spare_.size(); ++i) {
-                if (spare_[i].lent) continue;
-                spare_[i].lent = true;
-                near = std::move(spare_[i].ends.read);
-                from = static_cast<int>(i);
-                return {};
-            }
+        if (by_->alone && pool_.has_room()) {
+            SB_TRY(near, pool_.lend(from));
+            return {};
         }
         SB_TRY(auto ends, make_pipe());
         near = std::move(ends.read), far = std::move(ends.write);
         return {};
     }
-    /// Only a pipe that is as it was born goes back.
-    void take_back(unique_fd& near, int from) {
-        if (from < 0) return;
-        auto& spare = spare_[static_cast<std::size_t>(from)];
-        int const far = spare.ends.write.get();
-        f_owner_ex owner{};
-        bool const as_born = near && dry_ && !got_.reaper_lost && ::fcntl(far, F_GETFL) == O_WRONLY &&
-                             ::fcntl(far, F_GETPIPE_SZ) == spare.size && ::fcntl(far, F_GETSIG) == 0 && ::fcntl(far, F_GETOWN_EX, &owner) == 0 && owner.pid == 0;
-        spare.ends.read = std::move(near);
-        spare.lent = false;
-        if (as_born) return;
-        ++pipes_;
-        if (auto fresh = make_pipe(); !fresh.has_error()) spare.ends = std::move(*fresh), spare.size = ::fcntl(spare.ends.write.get(), F_GETPIPE_SZ);
-        else spare.lent = true; // never again
+    void take_back(copy& one) {
+        unique_fd* const ends[] = {&one.out.end, &one.err.end, &one.report};
+        for (int i = 0; i < 3; ++i)
+            if (one.from[i] >= 0) pool_.take_back(std::move(*ends[i]), one.from[i], dry_ && !got_.reaper_lost);
     }
 
     /// A child that another run of this kind could use. It waits where the run will be, so not in a group that is made anew.
@@ -357,14 +207,14 @@ private:
     reaper_link::child_ahead ask_ahead(job const& what) {
         if (!calls_->again || !suits_ahead(what) || what.held.tree_memory_bytes >= 0 || what.held.tree_cores >= 0) return {};
         room_->order().ahead = room_->ahead().expect();
-        return {room_->order().ahead, pipes_};
+        return {room_->order().ahead, pool_.replaced()};
     }
     /// True when the child that waits has been told to go on.
     bool call_ahead(job const& what, copy const& made) {
         auto const [number, pipes] = std::exchange(by_->ahead, {});
-        if (number == 0 || pipes != pipes_ || !suits_ahead(what)) return false;
+        if (number == 0 || pipes != pool_.replaced() || !suits_ahead(what)) return false;
         for (int i = 0; i < 3; ++i)
-            if (made.slots[i] != i) return false;
+            if (made.from[i] != i) return false;
         got_.called = room_->ahead().call(number);
         return got_.called;
     }
@@ -526,7 +376,7 @@ private:
             if (how.failure) continue;
             // what we ended before it had begun, on a starved machine, did not fail to start
             if (said.exec_ns == 0 && said.ended == 0 && got_.reaper_lost && got_.killed_by == killer::nobody) how.failure = {spawn_step::clone, ECHILD};
-            got_.before_cpu_ns += said.before_ns;
+            how.before_s = static_cast<double>(said.before_ns) / 1e9;
             how.status = said.ended != 0 ? said.status : SIGKILL; // it died with its reaper
             if (said.ended != 0) how.used = usage{said.used};
             how.wall_s = static_cast<double>(ended - begun) / 1e9;
@@ -549,7 +399,7 @@ private:
         got_.wall_s = static_cast<double>(last - first) / 1e9;
         auto const bad = std::find_if(got_.copies.begin(), got_.copies.end(), [](copy_end const& c) { return c.failure || c.status != 0; });
         got_.shown = bad == got_.copies.end() ? 0 : static_cast<std::size_t>(bad - got_.copies.begin());
-        for (auto& c : copies_) take_back(c.out.end, c.slots[0]), take_back(c.err.end, c.slots[1]), take_back(c.report, c.slots[2]);
+        for (auto& c : copies_) take_back(c);
         for (auto& c : copies_)
             if (!c.reported.empty()) got_.reports.push_back(std::move(c.reported));
         if (!copies_.empty()) {
@@ -565,7 +415,6 @@ private:
     static constexpr char const* nothing_to_read = "/dev/null";
     static constexpr std::size_t block_size = std::size_t{64} << 10; // a pipe's capacity
     static constexpr int most_dry_reads = 64; // four times what a pipe holds
-    static constexpr std::size_t most_spare = 12;
     static constexpr std::int64_t most_late = 1'000'000'000; // that an exec may be, on a starved machine
     static constexpr std::int64_t patience = 6'000'000; // for a reaper to kill and count; then it is killed too
 
@@ -578,8 +427,7 @@ private:
     watch_calls const* calls_ = nullptr;
     copy_report* reports_ = nullptr;
     std::vector<copy> copies_;
-    std::vector<spare_pipe> spare_;
-    std::uint64_t pipes_ = 0; // how often one of them was replaced
+    pipe_pool pool_;
     std::vector<pollfd> waiting_;
     outcome got_;
     fullness_watch fullness_;

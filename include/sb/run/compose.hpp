@@ -96,7 +96,7 @@ inline run_end end_of(isolate::copy_end const& copy, isolate::outcome const& got
     } else {
         end.class_ = end_class::signalled;
         end.reason = cat("signal ", *end.signal, " (", std::string_view{::strsignal(*end.signal)}, ")");
-        bool const all_used = held.cpu_seconds >= 0 && copy.used.user_s + copy.used.system_s >= static_cast<double>(held.cpu_seconds) - 1e-3; // the kernel counts from before exec
+        bool const all_used = held.cpu_seconds >= 0 && copy.before_s + copy.used.user_s + copy.used.system_s >= static_cast<double>(held.cpu_seconds);
         if (*end.signal == SIGSYS && held.level > 0) {
             end.class_ = end_class::refused;
             end.reason += ": killed by the filter of system calls, as programs of another architecture are";

@@ -108,10 +108,12 @@ private:
         std::int64_t runs_cpu_ns = 0; // of all payloads so far
     };
     static std::int64_t tree_cpu_ns(isolate::outcome const& got) {
-        if (got.group && got.group->cpu_ns) return std::max<std::int64_t>(*got.group->cpu_ns - got.reaper_cpu_ns, 0) + (got.called ? got.before_cpu_ns : 0);
         auto all = got.orphans;
-        for (auto const& each : got.copies) all.add(each.used);
-        return static_cast<std::int64_t>((all.user_s + all.system_s) * 1e9) + got.before_cpu_ns;
+        double before_s = 0; // counted by a group too, unless the process waited for its call
+        for (auto const& each : got.copies) all.add(each.used), before_s += each.before_s;
+        bool const grouped = got.group && got.group->cpu_ns;
+        auto const runs_ns = grouped ? std::max<std::int64_t>(*got.group->cpu_ns - got.reaper_cpu_ns, 0) : static_cast<std::int64_t>((all.user_s + all.system_s) * 1e9);
+        return runs_ns + (grouped && !got.called ? 0 : static_cast<std::int64_t>(before_s * 1e9));
     }
 
     static void block_all_signals() {

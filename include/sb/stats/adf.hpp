@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <limits>
 #include <numbers>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -67,7 +66,6 @@ public:
     }
 
 private:
-    static constexpr double eps = std::numeric_limits<double>::epsilon();
     static constexpr double significant = 1.6448536269514722; // 5 % of a normal distribution lie above
     static constexpr double shaky = 1e-6; // of its column, a pivot that normal equations are not trusted with; and a choice
     static constexpr double uneven = 1e-4; // of the largest, the smallest sum of squares that one step at a time is trusted with

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Why a statistic has no answer: what every test of this folder says instead of a number that it does not have.
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <span>
 
 namespace sb::stats {
 
@@ -29,6 +32,11 @@ inline char const* name_of(no_answer why) noexcept {
     case no_answer::bad_request: return "more lags than the values allow";
     }
     return "";
+}
+
+/// Neither a NaN nor an infinity among them.
+inline bool all_finite(std::span<double const> values) noexcept {
+    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
 
 } // namespace sb::stats

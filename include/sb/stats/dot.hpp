@@ -7,7 +7,6 @@
 #include <sb/core/cpu.hpp>
 #include <cmath>
 #include <cstddef>
-#include <span>
 #if SB_X86
 #include <immintrin.h>
 #endif

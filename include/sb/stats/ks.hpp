@@ -59,9 +59,7 @@ inline ks_answer ks(std::span<double const> first, std::span<double const> secon
         got.why = why, got.statistic = got.p = std::numeric_limits<double>::quiet_NaN();
         return got;
     };
-    for (auto const& sample : {first, second})
-        for (double const x : sample)
-            if (!std::isfinite(x)) return none(no_answer::not_finite);
+    if (!all_finite(first) || !all_finite(second)) return none(no_answer::not_finite);
     if (m == 0 || n == 0) return none(no_answer::too_short);
     room.first.assign(first.begin(), first.end()), room.second.assign(second.begin(), second.end());
     std::sort(room.first.begin(), room.first.end()), std::sort(room.second.begin(), room.second.end());

@@ -32,16 +32,15 @@ struct psi_answer {
     explicit operator bool() const noexcept { return why == no_answer::none; }
 };
 
-inline psi_answer psi(std::span<double const> baseline, std::span<double const> recent, psi_request const& asked = {}) {
+/// `room` is memory that the caller lends.
+inline psi_answer psi(std::span<double const> baseline, std::span<double const> recent, psi_request const& asked, std::vector<double>& room) {
     psi_answer got;
     got.baseline = baseline.size(), got.recent = recent.size();
     auto const none = [&](no_answer why) {
         got.why = why, got.index = got.p = std::numeric_limits<double>::quiet_NaN();
         return got;
     };
-    for (auto const& sample : {baseline, recent})
-        for (double const x : sample)
-            if (!std::isfinite(x)) return none(no_answer::not_finite);
+    if (!all_finite(baseline) || !all_finite(recent)) return none(no_answer::not_finite);
     if (baseline.empty() || recent.empty()) return none(no_answer::too_short);
     if (asked.bins < 2 || !(asked.empty > 0)) return none(no_answer::bad_request);
     auto const [least, most] = std::minmax_element(baseline.begin(), baseline.end());
@@ -56,7 +55,8 @@ inline psi_answer psi(std::span<double const> baseline, std::span<double const> 
         while (at + 1 < bins && x >= edge(at + 1)) ++at;
         return at;
     };
-    std::vector<double> before(bins, 0), after(bins, 0);
+    room.assign(2 * bins, 0);
+    double *const before = room.data(), *const after = before + bins;
     for (double const x : baseline) ++before[bin_of(x)];
     double counted = 0;
     for (double const x : recent) {
@@ -73,6 +73,10 @@ inline psi_answer psi(std::span<double const> baseline, std::span<double const> 
     double const weight = 1 / static_cast<double>(baseline.size()) + 1 / static_cast<double>(recent.size());
     got.p = boost::math::gamma_q(static_cast<double>(bins - 1) / 2, got.index / weight / 2);
     return got;
+}
+inline psi_answer psi(std::span<double const> baseline, std::span<double const> recent, psi_request const& asked = {}) {
+    std::vector<double> room;
+    return psi(baseline, recent, asked, room);
 }
 
 } // namespace sb::stats

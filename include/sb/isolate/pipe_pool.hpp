@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Pipes that serve run after run: both ends are ours, and between two runs nobody else's.
+#pragma once
+#include <sb/core/fd.hpp>
+#include <sb/core/result.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <fcntl.h>
+#include <utility>
+#include <vector>
+
+namespace sb::isolate {
+
+class pipe_pool {
+public:
+    /// A pipe's end for us. `from` tells which pipe it is; what is handed out is its far end.
+    result<unique_fd> lend(int& from) {
+        auto free = std::find_if(all_.begin(), all_.end(), [](kept const& each) { return !each.lent; });
+        if (free == all_.end()) {
+            SB_TRY(auto ends, make_pipe());
+            int const size = ::fcntl(ends.write.get(), F_GETPIPE_SZ);
+            free = all_.insert(all_.end(), {std::move(ends), size, false});
+        }
+        free->lent = true;
+        from = static_cast<int>(free - all_.begin());
+        return std::move(free->ends.read);
+    }
+    bool has_room() const noexcept {
+        return all_.size() < most || std::any_of(all_.begin(), all_.end(), [](kept const& each) { return !each.lent; });
+    }
+    int far(int from) const noexcept { return all_[static_cast<std::size_t>(from)].ends.write.get(); }
+    /// Only a pipe that is as it was born is kept; another takes the place of one that is not, or that is not to be `trusted`.
+    void take_back(unique_fd near, int from, bool trusted) {
+        auto& here = all_[static_cast<std::size_t>(from)];
+        int const end = here.ends.write.get();
+        f_owner_ex owner{};
+        bool const as_born = near && trusted && ::fcntl(end, F_GETFL) == O_WRONLY && ::fcntl(end, F_GETPIPE_SZ) == here.size && ::fcntl(end, F_GETSIG) == 0 &&
+                             ::fcntl(end, F_GETOWN_EX, &owner) == 0 && owner.pid == 0;
+        here.ends.read = std::move(near);
+        here.lent = false;
+        if (as_born) return;
+        ++replaced_;
+        if (auto fresh = make_pipe(); !fresh.has_error()) here.ends = std::move(*fresh), here.size = ::fcntl(here.ends.write.get(), F_GETPIPE_SZ);
+        else here.lent = true; // never again
+    }
+    /// Changes when a pipe is another.
+    std::uint64_t replaced() const noexcept { return replaced_; }
+
+private:
+    struct kept {
+        pipe_ends ends;
+        int size = 0;
+        bool lent = false;
+    };
+    static constexpr std::size_t most = 12;
+    std::vector<kept> all_;
+    std::uint64_t replaced_ = 0;
+};
+
+} // namespace sb::isolate

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// One slot with a box, as tests handle it.
+#pragma once
+#include "support/victim.hpp"
+#include <sb/isolate/box.hpp>
+#include <sb/isolate/lend_work.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <vector>
+
+namespace sb::test {
+
+using namespace sb::isolate;
+
+inline void put(std::string const& path, std::string_view text) {
+    auto const file = sb::open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    REQUIRE_FALSE(file.has_error());
+    REQUIRE(::write(file->get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+}
+
+/// Why no box can be made here; empty when one can.
+inline std::string const& why_no_box() {
+    static std::string const why = [] {
+        order_room room = order_room::make().value();
+        nursery_plan plan;
+        auto const user = choose_payload_user();
+        if (user.has_error()) return user.error().what;
+        plan.user = *user;
+        auto origin = nursery::make(plan, room, nullptr);
+        if (origin.has_error()) return origin.error().what;
+        auto const made = box::make(*origin, {}, {1 << 20, 1024});
+        return made.has_error() ? made.error().what : std::string{};
+    }();
+    return why;
+}
+#define NEEDS_A_BOX() \
+    if (!why_no_box().empty()) { \
+        WARN("SKIPPED: " << why_no_box()); \
+        return; \
+    }
+
+/// One slot as its owner handles it: a box that is proven clean or put in order before each run, and else replaced.
+class slot {
+public:
+    /// `below`: where the workspace lies in a folder of /tmp.
+    explicit slot(int level = default_level, std::string const& below = {})
+        : out_{::memfd_create("out", MFD_CLOEXEC)}, runs_{*watcher::make(out_.get())}, room_{*order_room::make()} {
+        at_ = work_.path() + below;
+        REQUIRE_FALSE(make_folders("", at_).has_error());
+        put(at_ + "/file", "original\n");
+        REQUIRE(::mkdir((at_ + "/folder").c_str(), 0755) == 0);
+        put(at_ + "/folder/inner", "inner\n");
+        put(read_ / "file", "read\n");
+        REQUIRE(::chmod(read_.path().c_str(), 0777) == 0); // its mode is not what protects it
+        REQUIRE(::chmod(write_.path().c_str(), 0777) == 0);
+        plan_.shown.work = at_;
+        auto const victims = victim_path();
+        plan_.shown.bindings = {{real_path(victims.substr(0, victims.rfind('/'))).value(), "/opt/victims", false}, {read_.path(), "/opt/read", false}, {write_.path(), "/opt/write", true}};
+        plan_.user = choose_payload_user().value();
+        walls_.level = level;
+        walls_.filter = make_filter(level_of(level)).value();
+        lent_ = lend_work(at_, plan_.user).value();
+        plan_.lower = lent_.lower;
+        plan_.owners = std::move(lent_.owners);
+    }
+
+    /// The soiler's answer. Before it begins, the box is as it should be.
+    std::string run(std::vector<std::string> words, std::int64_t wall_ns = 20'000'000'000) {
+        make_ready();
+        job what;
+        what.path = "/opt/victims/soiler";
+        what.argv = {"soiler"};
+        what.argv.insert(what.argv.end(), words.begin(), words.end());
+        what.environment = {"PATH=/usr/bin:/bin", "HOME=/home/sandbox", "TMPDIR=/tmp"};
+        what.folder = at_;
+        what.held.wall_ns = wall_ns;
+        what.held.output_bytes = 1 << 20;
+        what.keep_output = true;
+        return execute(what);
+    }
+    std::string shell(std::string const& script, std::int64_t wall_ns = 20'000'000'000) {
+        make_ready();
+        job what;
+        what.path = program;
+        what.argv = {"sh", "-c", script};
+        what.in = input;
+        what.environment = {"PATH=/usr/bin:/bin", "HOME=/home/sandbox", "TMPDIR=/tmp"};
+        what.folder = at_;
+        what.held.wall_ns = wall_ns;
+        what.held.output_bytes = 1 << 20;
+        what.keep_output = true;
+        return execute(what);
+    }
+    /// Where the next run would happen.
+    void make_ready() {
+        was_soiled.clear(), renewed = in_order = false;
+        if (box_ && box_->alive()) was_soiled = box_->soiled(room_);
+        if (box_ && (!box_->alive() || !was_soiled.empty())) box_.reset();
+        if (!box_) {
+            renewed = true;
+            if (!origin_) origin_ = std::make_unique<nursery>(nursery::make(plan_, room_, nullptr).value());
+            auto made = box::make(*origin_, walls_, {4 << 20, 4096});
+            INFO((made.has_error() ? made.error().what : std::string{}));
+            REQUIRE_FALSE(made.has_error());
+            box_ = std::make_unique<box>(std::move(*made));
+        }
+        auto const anew = box_->make_clean({4 << 20, 4096});
+        INFO((anew.has_error() ? anew.error().what : std::string{}));
+        REQUIRE_FALSE(anew.has_error());
+        in_order = *anew != tidiness::untouched, tidied = *anew == tidiness::tidied;
+    }
+    outcome const& last() const { return last_; }
+    box& place() { return *box_; }
+    std::string work(std::string_view name) const { return sb::cat(at_, "/", name); }
+    std::string bound(std::string_view name) const { return write_ / name; }
+
+    std::vector<std::string> was_soiled; ///< what the box was discarded for, before the last run
+    bool renewed = false, in_order = false, tidied = false; ///< for the last run: made, put in order, the latter by removing a few files
+    std::string program = "/bin/sh", input = "/dev/null"; ///< of `shell`
+    bool spare = true; ///< nobody else needs the second processor
+    bool again = true; ///< a child is cloned ahead of the next run
+
+private:
+    std::string execute(job what) {
+        what.reports = true;
+        REQUIRE(::ftruncate(out_.get(), 0) == 0);
+        ::lseek(out_.get(), 0, SEEK_SET);
+        last_ = runs_.run(what, room_, box_->reaper(), {{}, {}, spare, again});
+        (void)box_->network_bytes();
+        if (last_.reaper_lost) box_->end();
+        std::string text(1 << 16, '\0');
+        auto const n = ::pread(out_.get(), text.data(), text.size(), 0);
+        text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+        return text;
+    }
+    folder work_, read_, write_;
+    std::string at_; // the workspace
+    sb::unique_fd out_;
+    watcher runs_;
+    order_room room_;
+    nursery_plan plan_;
+    box_plan walls_;
+    lent_work lent_;
+    std::unique_ptr<nursery> origin_;
+    std::unique_ptr<box> box_;
+    outcome last_;
+};
+
+} // namespace sb::test
