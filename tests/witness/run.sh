@@ -34,7 +34,7 @@ enter() { # makes the ground and runs us in it
     while IFS= read -r line; do
         case $line in
         shared*) shared+=("${line#shared }") ;;
-        own*) ! mkdir "${line#own }/sb-witness-$$" || made+=("${line#own }/sb-witness-$$") ;;
+        own*) forget_the_killed "${line#own }"; ! mkdir "${line#own }/sb-witness-$$" || made+=("${line#own }/sb-witness-$$") ;;
         esac
     done < <(hierarchies)
     trap 'leave' EXIT
@@ -44,6 +44,13 @@ enter() { # makes the ground and runs us in it
         unshare --mount --pid --ipc --uts --net --fork --kill-child --mount-proc bash "$here/run.sh" "${words[@]}" &
     ground=$!
     wait $ground
+}
+# an earlier one that was killed outright has left its groups, though nothing in them
+forget_the_killed() {
+    local folder
+    for folder in "$1"/sb-witness-*/; do
+        [ ! -d "$folder" ] || [ -d "/proc/$(basename "${folder##*sb-witness-}")" ] || find "$folder" -depth -type d -exec rmdir {} + 2>/dev/null
+    done
 }
 leave() {
     [ -z "${ground-}" ] || { kill -9 $ground && wait $ground; } 2>/dev/null # its first process dies with it, and all others with that

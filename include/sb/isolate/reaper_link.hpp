@@ -33,7 +33,8 @@ struct reaper_link {
         int fds[detail::most_passed];
         std::size_t count = 0;
         if (::poll(&said, 1, patience_ms) > 0 && detail::receive_word(socket.get(), text, fds, count)) return; // a reaper passes no descriptors
-        ::kill(pid, SIGKILL); // who stands still is not there, for the next look at its sandbox
+        ::kill(pid, SIGKILL);
+        ::shutdown(socket.get(), SHUT_RDWR); // gone for the next look at its sandbox, however long it takes to die
     }
 
     /// A reaper without a namespace, forked from this process, a child of it.
