@@ -41,15 +41,3 @@ TEST_CASE("a limit that we raised for ourselves is put back, unless the run has 
     own.restore(RLIMIT_NOFILE, original);
     CHECK(find(own, RLIMIT_NOFILE)->rlim_cur == 16);
 }
-
-TEST_CASE("processors are chosen among those we may use, going round") {
-    auto const usable = static_cast<std::size_t>(sb::isolate::usable_cpus());
-    for (std::size_t first = 0; first < 2 * usable; ++first) {
-        auto const one = sb::isolate::choose_cpus(1, first);
-        CHECK(CPU_COUNT(&one) == 1);
-        auto const again = sb::isolate::choose_cpus(1, first + usable);
-        CHECK(CPU_EQUAL(&one, &again));
-    }
-    auto const all = sb::isolate::choose_cpus(1000, 0);
-    CHECK(CPU_COUNT(&all) == static_cast<int>(usable));
-}

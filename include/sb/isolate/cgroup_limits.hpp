@@ -5,6 +5,7 @@
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <sb/isolate/cgroup_text.hpp>
+#include <sb/isolate/cpus.hpp>
 #include <sb/isolate/limits.hpp>
 #include <algorithm>
 #include <cmath>

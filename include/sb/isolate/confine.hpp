@@ -8,6 +8,7 @@
 #pragma once
 #include <sb/isolate/box.hpp>
 #include <sb/isolate/cgroup_host.hpp>
+#include <sb/isolate/cpus.hpp>
 #include <sb/isolate/lend_work.hpp>
 #include <sb/isolate/task_limit_here.hpp>
 #include <sb/isolate/watch.hpp>

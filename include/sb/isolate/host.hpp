@@ -2,6 +2,7 @@
 // What this host lets us isolate, limit and measure: each finding comes from trying.
 #pragma once
 #include <sb/core/clock.hpp>
+#include <sb/isolate/cpus.hpp>
 #include <sb/isolate/finding.hpp>
 #include <sb/isolate/host_groups.hpp>
 #include <sb/isolate/host_walls.hpp>

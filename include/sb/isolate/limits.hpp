@@ -71,25 +71,4 @@ private:
     std::size_t count_ = 0;
 };
 
-/// Processors this process may use.
-inline int usable_cpus() noexcept {
-    cpu_set_t mine;
-    CPU_ZERO(&mine);
-    return ::sched_getaffinity(0, sizeof mine, &mine) == 0 ? std::max(CPU_COUNT(&mine), 1) : 1;
-}
-
-/// `count` of the processors that we may use, beginning at the `first`-th and going round.
-inline cpu_set_t choose_cpus(std::int64_t count, std::size_t first) noexcept {
-    cpu_set_t mine, chosen;
-    CPU_ZERO(&mine);
-    CPU_ZERO(&chosen);
-    if (::sched_getaffinity(0, sizeof mine, &mine) != 0) return mine;
-    std::size_t ours[CPU_SETSIZE], n = 0;
-    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-        if (CPU_ISSET(cpu, &mine)) ours[n++] = cpu;
-    auto const wanted = std::min(n, static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < wanted; ++i) CPU_SET(ours[(first + i) % n], &chosen);
-    return chosen;
-}
-
 } // namespace sb::isolate

@@ -10,6 +10,7 @@
 #include <sb/core/clock.hpp>
 #include <sb/core/fd.hpp>
 #include <sb/isolate/cgroup.hpp>
+#include <sb/isolate/cpus.hpp>
 #include <sb/isolate/filter.hpp>
 #include <sb/isolate/keeper.hpp>
 #include <sb/isolate/payload_user.hpp>
@@ -188,6 +189,7 @@ public:
             made.pid_ = -1;
             ::prctl(PR_SET_PDEATHSIG, SIGKILL);
             ::prctl(PR_SET_NAME, "sb-exec nursery");
+            home_cpu::leave(); // what is built meanwhile is built wherever there is room
             if (root) ::syscall(SYS_setgroups, 0, nullptr);
             made.socket_.reset();
             if (::getppid() == owner) detail::nursery_process{plan, std::move(lower), std::move(sources), std::move(theirs), room, owner}.serve();

@@ -99,8 +99,9 @@ private:
             pollfd waiting[] = {{signals_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
             if (::ppoll(waiting, 2, nullptr, nullptr) < 0) continue;
             if (room_->ahead().is_called(ahead_)) {
+                if (waiting[0].revents) read_signals();
                 auto const pid = std::exchange(ahead_pid_, 0);
-                run([&] { take_in(pid), reap(); }); // its end may have been rung in already, for nobody
+                run([&] { take_in(pid), reap(); }); // its end may have been rung in already
                 if (gone_) return false;
                 continue;
             }

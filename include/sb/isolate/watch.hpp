@@ -9,6 +9,7 @@
 // ends delays nothing.
 #pragma once
 #include <sb/core/clock.hpp>
+#include <sb/isolate/cpus.hpp>
 #include <sb/isolate/fullness.hpp>
 #include <sb/isolate/job.hpp>
 #include <sb/isolate/pipe_pool.hpp>
@@ -111,8 +112,8 @@ private:
         order.wait_tree = what.wait_tree;
         order.awake = calls_->spare;
         order.grouped = what.group >= 0, order.clone_key = what.clone_key;
-        order.affine = what.held.cpus >= 0;
-        if (order.affine) order.cpus = choose_cpus(what.held.cpus, what.first_cpu);
+        order.affine = what.held.cpus >= 0 || detail::is_at_home(); // we may be, the payload is not
+        if (order.affine) order.cpus = what.held.cpus >= 0 ? choose_cpus(what.held.cpus, what.first_cpu) : allowed_cpus();
         order.rlimits = rlimit_list{what.held};
         order.rlimits.restore(RLIMIT_NOFILE, open_files_);
         auto* const path = room_->put(what.path);

@@ -3,6 +3,7 @@
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/text.hpp>
+#include <sb/isolate/cpus.hpp>
 #include <sb/isolate/security_level.hpp>
 #include <sb/isolate/watch.hpp>
 #include <sb/metric/value.hpp>

@@ -2,6 +2,7 @@
 // What a preset's keys become: limits that hold, or a reason why not.
 #pragma once
 #include <sb/core/text.hpp>
+#include <sb/isolate/cpus.hpp>
 #include <sb/isolate/limits.hpp>
 #include <sb/isolate/security_level.hpp>
 #include <sb/isolate/task_limit.hpp>

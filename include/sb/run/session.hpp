@@ -13,6 +13,7 @@
 #include <sb/run/plan.hpp>
 #include <sb/run/report.hpp>
 #include <sb/run/slot.hpp>
+#include <algorithm>
 #include <csignal>
 #include <deque>
 #include <functional>
@@ -22,6 +23,7 @@
 #include <poll.h>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace sb::run {
@@ -64,8 +66,11 @@ public:
         slot_pool pool;
         SB_TRY(auto folder, isolate::session_folder::make());
         pool.folder_ = std::make_unique<isolate::session_folder>(std::move(folder));
+        auto const usable = isolate::usable_cpus();
         for (int i = 0; i < jobs; ++i) {
-            auto made = slot::make(*pool.folder_, static_cast<std::size_t>(i), pool.slots_, make_cell, jobs < isolate::usable_cpus());
+            auto const number = static_cast<std::size_t>(i);
+            slot_cpus const cpus{jobs < usable, jobs == usable ? isolate::home_cpu{number, jobs - 1} : isolate::home_cpu{}};
+            auto made = slot::make(*pool.folder_, number, pool.slots_, make_cell, cpus);
             if (made.has_error()) return made.error();
             pool.slots_.push_back(std::move(*made));
         }
@@ -215,6 +220,8 @@ public:
         enforcement held;
         result<std::string> program;
         bool hidden = false; ///< there is a program, and the walls hide it
+        std::vector<std::string> environment = {}; ///< as it is but for the seed
+        std::ptrdiff_t seed_at = -1; ///< where in it that stands; -1: it is the caller's
     };
     /// A preset, ready to run; kept, for its other repetitions need the same.
     result<std::shared_ptr<prepared const>> prepare(std::size_t index) {
@@ -222,9 +229,11 @@ public:
         auto const& preset = presets_[index];
         SB_TRY(auto held, options_.context.with->enforce(preset, options_.wins));
         bool hidden = false;
-        auto program = find_program(options_.command.front(), all_variables(preset, held, 0).at("PATH"), options_.seen, &hidden);
+        auto const around = all_variables(preset, held, 0);
+        auto program = find_program(options_.command.front(), around.at("PATH"), options_.seen, &hidden);
+        auto const seed_at = options_.given.contains("SEED") ? -1 : std::distance(around.begin(), around.find("SEED"));
         if (ready_.size() >= most_ready) ready_.clear();
-        return ready_[index] = std::make_shared<prepared const>(prepared{&preset, std::move(held), std::move(program), hidden});
+        return ready_[index] = std::make_shared<prepared const>(prepared{&preset, std::move(held), std::move(program), hidden, as_strings(around), seed_at});
     }
 
     /// Makes all planned runs but those in `done`. `recorded` gets each record as soon as it is whole, and says false
@@ -242,8 +251,9 @@ public:
         // a slot that has its next run at hand need not wait for us between two short ones; behind a long one that run would
         // wait while another slot is free, and output that is looked at afterwards must not be overwritten by then
         std::vector<std::size_t> ahead(places.size(), 1);
+        std::vector<std::int64_t> started_ns(places.size(), 0); // of each slot's last run
         auto const fill = [&](std::size_t i) -> result<void> {
-            while (open && next < plan_.size() && places[i].size() < ahead[i]) {
+            while (open && next < plan_.size() && places[i].size() < (plan_.size() - next > places.size() * most_ahead ? ahead[i] : std::min(ahead[i], few_ahead))) {
                 auto planned = plan_.at(next++);
                 if (planned.rep >= 0 && done.contains(planned.run_id)) continue;
                 SB_CHECK(begin(pool.slots()[i], places[i].emplace_back(), std::move(planned)));
@@ -256,20 +266,29 @@ public:
         std::vector<pollfd> waiting;
         while (busy > 0 && !wrong && detail::signal_pipe::first() == 0) {
             waiting.assign(1, {signals.fd(), POLLIN, 0});
+            // where all have enough at hand some answers are taken together: to be woken up by each costs more than to take it
+            if (std::all_of(places.begin(), places.end(), [](auto const& each) { return each.size() >= most_ahead; })) {
+                timespec const nap{0, nap_ns};
+                (void)::ppoll(waiting.data(), 1, &nap, nullptr);
+            }
             for (std::size_t i = 0; i < places.size(); ++i) waiting.push_back({places[i].empty() ? -1 : pool.slots()[i].socket(), POLLIN, 0});
             if (::poll(waiting.data(), waiting.size(), -1) < 0) continue;
             if (waiting[0].revents) break;
             for (std::size_t i = 0; i < places.size() && !wrong; ++i) {
                 if (!waiting[i + 1].revents) continue;
-                auto const finished = answer(pool, i, places[i].front(), all, recorded, open);
-                if (finished.has_error()) {
-                    wrong = finished.error();
-                } else if (*finished) {
-                    --busy;
-                    ahead[i] = !keeps_output() && places[i].front().got.wall_s < short_run_s ? 2 : 1;
-                    places[i].pop_front();
-                    if (auto const got = fill(i); got.has_error()) wrong = got.error();
-                }
+                do { // all that have come
+                    auto const finished = answer(pool, i, places[i].front(), all, recorded, open);
+                    if (finished.has_error()) {
+                        wrong = finished.error();
+                    } else if (*finished) {
+                        --busy;
+                        auto const& last = places[i].front().got;
+                        auto const since = static_cast<double>(last.started_ns - std::exchange(started_ns[i], last.started_ns)) / 1e9;
+                        ahead[i] = keeps_output() ? 1 : runs_ahead(std::max(last.wall_s, since));
+                        places[i].pop_front();
+                        if (auto const got = fill(i); got.has_error()) wrong = got.error();
+                    }
+                } while (!wrong && pool.slots()[i].has_answer());
             }
         }
         all.signal = detail::signal_pipe::first();
@@ -302,7 +321,11 @@ private:
         bool checking = false;
     };
     static constexpr std::size_t most_ready = 4096;
-    static constexpr double short_run_s = 0.01;
+    static constexpr std::size_t few_ahead = 2, most_ahead = 8;
+    static constexpr long nap_ns = 600'000;
+    /// How many runs a slot is given, if the last one took so long, with what lies between two. A nap and a run are shorter than
+    /// what it has at hand then.
+    static std::size_t runs_ahead(double each_s) noexcept { return each_s < 0.001 ? most_ahead : each_s < 0.01 ? few_ahead : 1; }
 
     std::vector<std::string> ids() const {
         std::vector<std::string> all;
@@ -337,7 +360,8 @@ private:
         // a program that is missing for this preset only cannot be executed by an empty name: the run ends as `setup`
         job.path = ready->program.has_error() ? std::string{} : *ready->program;
         job.argv = options_.command;
-        job.environment = as_strings(all_variables(*ready->preset, ready->held, at.planned.seed));
+        job.environment = ready->environment;
+        if (ready->seed_at >= 0) job.environment[static_cast<std::size_t>(ready->seed_at)] = cat("SEED=", at.planned.seed);
         job.held = ready->held.held;
         job.in = options_.input;
         job.copies = ready->held.copies;

@@ -8,6 +8,7 @@
 // kernel sends its slots SIGTERM: they end their run and clear up. When a slot dies, its reaper and its payload die with
 // it, and what is left of the tree comes to the session, which is a subreaper too.
 #pragma once
+#include <sb/isolate/cpus.hpp>
 #include <sb/run/cell.hpp>
 #include <sb/run/wire.hpp>
 #include <algorithm>
@@ -31,12 +32,18 @@ enum class errand : std::uint8_t {
     keep ///< moves those folders aside, under a name
 };
 
+/// What a slot may do with processors.
+struct slot_cpus {
+    bool spare = false; ///< see watch_calls
+    isolate::home_cpu home = {};
+};
+
 class slot {
 public:
-    /// Forks. `others` are slots made before: the child closes its copies of their ends. `spare`: see watch_calls.
-    static result<slot> make(isolate::session_folder& session, std::size_t number, std::vector<slot> const& others, cell_maker const& make_cell, bool spare) {
+    /// Forks. `others` are slots made before: the child closes its copies of their ends.
+    static result<slot> make(isolate::session_folder& session, std::size_t number, std::vector<slot> const& others, cell_maker const& make_cell, slot_cpus const& cpus) {
         slot made;
-        made.spare_ = spare;
+        made.cpus_ = cpus;
         int ends[2];
         if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
         made.socket_ = unique_fd{ends[0]};
@@ -85,11 +92,13 @@ public:
         wire(level);
         return send_message(socket_.get(), wire.text());
     }
+    /// An answer is here already: a poll of `socket` knows nothing of it.
+    bool has_answer() const noexcept { return answers_.has_one(); }
     /// Closes our end: a slot that has something to say finds nobody, and ends.
     void hang_up() noexcept { socket_.reset(); }
     /// The answer to what was sent; waits for it.
     result<isolate::outcome> receive() {
-        auto const text = receive_message(socket_.get());
+        auto const text = answers_.receive(socket_.get());
         if (!text) return system_error(cat("slot ", number_, " (process ", pid_, ") died"));
         unpacker wire{*text};
         std::string wrong;
@@ -141,6 +150,7 @@ private:
             isolate::outcome got;
         };
         std::optional<answer> owed;
+        inbox orders;
         outbox answers;
         auto const pay = [&](bool wait) { // a session that does not read is waited for between runs, not in one
             if (owed) {
@@ -154,11 +164,12 @@ private:
         };
         while (::getppid() == session_pid) {
             pollfd waiting[] = {{socket, POLLIN, 0}, {runs.has_error() ? -1 : runs->signals(), POLLIN, 0}};
-            if (::poll(waiting, 2, owed || !answers.empty() ? 0 : -1) < 0) continue;
-            if (!waiting[0].revents && !waiting[1].revents && !pay(true)) break;
+            bool const at_hand = orders.has_one();
+            if (::poll(waiting, 2, at_hand || owed || !answers.empty() ? 0 : -1) < 0) continue;
+            if (!at_hand && !waiting[0].revents && !waiting[1].revents && !pay(true)) break;
             if (waiting[1].revents && runs->stop_asked()) break;
-            if (!waiting[0].revents) continue;
-            auto const text = receive_message(socket);
+            if (!at_hand && !waiting[0].revents) continue;
+            auto const text = orders.receive(socket);
             if (!text) break;
             answer made{broken, {}};
             if (broken.empty()) {
@@ -204,18 +215,21 @@ private:
         }
         if (job.keep_output) make_empty(out_.get()), make_empty(err_.get());
         auto const ours = [&] { return isolate::process_cpu_ns(::getpid()) + isolate::process_cpu_ns(meanwhile.session) + here.helpers_cpu_ns() + meanwhile.runs_cpu_ns; };
+        cpus_.home.settle(here.reaper().pid);
         meanwhile.looks.before(monotonic_ns(), ours);
-        got = runs.run(job, room, here.reaper(), {[&] { (void)pay(false), here.under_way(); }, [&] { here.release(); }, spare_, here.again()});
+        got = runs.run(job, room, here.reaper(), {[&] { (void)pay(false), here.under_way(); }, [&] { here.release(); }, cpus_.spare, here.again()});
         here.finish(got);
         meanwhile.runs_cpu_ns += tree_cpu_ns(got);
         got.bystanders = meanwhile.looks.after(monotonic_ns(), ours);
+        if (got.bystanders) cpus_.home.saw(*got.bystanders);
         return {};
     }
 
     unique_fd socket_, out_, err_;
+    inbox answers_;
     pid_t pid_ = -1;
     std::size_t number_ = 0;
-    bool spare_ = false;
+    slot_cpus cpus_;
 };
 
 } // namespace sb::run

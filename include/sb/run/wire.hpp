@@ -4,6 +4,7 @@
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
 #include <sb/isolate/watch.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -125,21 +126,36 @@ inline result<void> send_message(int socket, std::string_view text) {
     return {};
 }
 
-/// Nothing when the other end is gone.
-inline std::optional<std::string> receive_message(int socket) {
-    auto const all = [&](char* to, std::size_t size) {
-        while (size > 0) {
-            auto const n = retry([&] { return ::recv(socket, to, size, 0); });
-            if (n <= 0) return false;
-            to += n, size -= static_cast<std::size_t>(n);
+/// Messages as they arrive; one look at the socket may bring several.
+class inbox {
+public:
+    /// The next one, waited for, and good until the next call. Nothing when the other end is gone.
+    std::optional<std::string_view> receive(int socket) {
+        while (!has_one()) {
+            if (begin_ > 0) room_.erase(0, begin_), end_ -= begin_, begin_ = 0;
+            if (auto const wanted = end_ + least_read; room_.size() < wanted) room_.resize(std::max(wanted, room_.size() * 2));
+            auto const n = retry([&] { return ::recv(socket, room_.data() + end_, room_.size() - end_, 0); });
+            if (n <= 0) return std::nullopt;
+            end_ += static_cast<std::size_t>(n);
         }
-        return true;
-    };
-    std::size_t size = 0;
-    if (!all(reinterpret_cast<char*>(&size), sizeof size)) return std::nullopt;
-    std::string text(size, '\0');
-    if (!all(text.data(), size)) return std::nullopt;
-    return text;
-}
+        auto const size = next_size();
+        std::string_view const text{room_.data() + begin_ + sizeof size, size};
+        begin_ += sizeof size + size;
+        if (begin_ == end_) begin_ = end_ = 0;
+        return text;
+    }
+    /// A whole message is here: a poll of the socket knows nothing of it.
+    bool has_one() const noexcept { return end_ - begin_ >= sizeof(std::size_t) && end_ - begin_ - sizeof(std::size_t) >= next_size(); }
+
+private:
+    std::size_t next_size() const noexcept {
+        std::size_t size = 0;
+        std::memcpy(&size, room_.data() + begin_, sizeof size);
+        return size;
+    }
+    static constexpr std::size_t least_read = std::size_t{16} << 10;
+    std::string room_;
+    std::size_t begin_ = 0, end_ = 0; // what has arrived and was not taken
+};
 
 } // namespace sb::run

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include <sb/run/wire.hpp>
+#include <string>
+#include <sys/socket.h>
+#include <thread>
+
+using namespace sb::run;
+
+namespace {
+
+struct socket_pair {
+    int ends[2] = {-1, -1};
+    socket_pair() { REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0); }
+    ~socket_pair() { ::close(ends[0]), close_sender(); }
+    void close_sender() {
+        if (ends[1] >= 0) ::close(ends[1]);
+        ends[1] = -1;
+    }
+};
+
+} // namespace
+
+TEST_CASE("messages that arrive together are taken one by one") {
+    socket_pair between;
+    outbox sender;
+    for (char const* each : {"one", "", "three"}) sender.put(each);
+    REQUIRE(sender.send(between.ends[1], true));
+    inbox receiver;
+    CHECK_FALSE(receiver.has_one());
+    CHECK(receiver.receive(between.ends[0]) == "one");
+    CHECK(receiver.has_one());
+    CHECK(receiver.receive(between.ends[0]) == "");
+    CHECK(receiver.has_one());
+    CHECK(receiver.receive(between.ends[0]) == "three");
+    CHECK_FALSE(receiver.has_one());
+    between.close_sender();
+    CHECK(receiver.receive(between.ends[0]) == std::nullopt);
+}
+
+TEST_CASE("a message is whole wherever it was cut") {
+    std::string const text = "the second one";
+    std::string const first(20'000, 'x'); // more than is read at once
+    std::string bytes;
+    for (auto const& each : {first, text}) {
+        auto const size = each.size();
+        bytes.append(reinterpret_cast<char const*>(&size), sizeof size).append(each);
+    }
+    auto const from = sizeof(std::size_t) + first.size();
+    for (std::size_t cut = from - 2; cut <= bytes.size(); ++cut) {
+        socket_pair between;
+        inbox receiver;
+        REQUIRE(::send(between.ends[1], bytes.data(), cut, 0) == static_cast<ssize_t>(cut));
+        std::thread rest{[&] { (void)::send(between.ends[1], bytes.data() + cut, bytes.size() - cut, 0); }};
+        CHECK(receiver.receive(between.ends[0]) == first);
+        CHECK(receiver.receive(between.ends[0]) == text);
+        rest.join();
+        CHECK_FALSE(receiver.has_one());
+    }
+}
+
+TEST_CASE("a message may be long, and half a message is none") {
+    socket_pair between;
+    std::string const text(3'000'000, 'y');
+    std::thread sending{[&] {
+        (void)send_message(between.ends[1], text);
+        (void)send_message(between.ends[1], "short");
+        std::size_t const promised = 100;
+        (void)::send(between.ends[1], &promised, sizeof promised, 0);
+        (void)::send(between.ends[1], "half", 4, 0);
+        between.close_sender();
+    }};
+    inbox receiver;
+    CHECK(receiver.receive(between.ends[0]) == text);
+    CHECK(receiver.receive(between.ends[0]) == "short");
+    CHECK(receiver.receive(between.ends[0]) == std::nullopt);
+    sending.join();
+}
