@@ -8,6 +8,7 @@
 #include <sb/record/preset.hpp>
 #include <sb/record/rank.hpp>
 #include <sb/record/run.hpp>
+#include <sb/record/test.hpp>
 #include <cstdio>
 #include <string>
 
@@ -53,7 +54,8 @@ int main(int argc, char** argv) {
     std::string const folder = argc > 1 ? argv[1] : "docs/schema";
     bool const write = argc > 2;
     bool const all[] = {hold<sb::event_record>(folder, write), hold<sb::lease_record>(folder, write), hold<sb::partial_record>(folder, write), hold<sb::preset_record>(folder, write),
-                        hold<sb::rank_record>(folder, write), hold<sb::run_record>(folder, write)};
+                        hold<sb::rank_record>(folder, write), hold<sb::run_record>(folder, write),
+                        hold<sb::test_record>(folder, write)};
     for (bool const good : all)
         if (!good) return 1;
 }

@@ -36,8 +36,13 @@ inline std::string bash_completion(declaration const& d) {
         out += "  local i\n  for ((i = 1; i < COMP_CWORD; i++)); do\n    if [[ ${COMP_WORDS[i]} == -- ]]; then\n"
                "      if ((i + 1 == COMP_CWORD)); then COMPREPLY=($(compgen -c -- \"$cur\")); else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n"
                "      return\n    fi\n  done\n";
-    out += cat("  case $prev in\n", cases, "  esac\n  if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W '", quoted(flags),
-               "' -- \"$cur\"))\n  else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n}\ncomplete -o filenames -F _", function, " ", d.name, "\n");
+    std::string verbs;
+    for (auto const& each : d.verbs) verbs += cat(verbs.empty() ? "" : " ", each.name);
+    if (!verbs.empty())
+        out += cat("  local word chosen=\n  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do [[ ' ", quoted(verbs), " ' != *\" $word \"* ]] || chosen=$word; done\n");
+    out += cat("  case $prev in\n", cases, "  esac\n  if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W '", quoted(flags), "' -- \"$cur\"))\n",
+               verbs.empty() ? std::string{} : cat("  elif [[ -z $chosen ]]; then COMPREPLY=($(compgen -W '", quoted(verbs), "' -- \"$cur\"))\n"),
+               "  else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n}\ncomplete -o filenames -F _", function, " ", d.name, "\n");
     return out;
 }
 
@@ -59,7 +64,12 @@ inline std::string zsh_completion(declaration const& d) {
             else if (takes_path(o)) action += "_files";
             else action += " ";
         }
-        out += cat("  '", o.list ? "*" : "", o.flag, "[", described(o.help), "]", action, "' \\\n");
+        out += cat("  '", o.list ? "*" : "", o.flag, "[", described(own_help(o)), "]", action, "' \\\n");
+    }
+    if (!d.verbs.empty()) {
+        out += cat("  '1:", described(d.verbs_title), ":((");
+        for (auto const& each : d.verbs) out += cat(&each == &d.verbs.front() ? "" : " ", each.name, "\\:\"", described(each.help), "\"");
+        out += "))' \\\n";
     }
     out += d.rest_is_command ? "  '*:: :_normal'\n" : "  '*:file:_files'\n";
     return out;
@@ -67,14 +77,19 @@ inline std::string zsh_completion(declaration const& d) {
 
 inline std::string fish_completion(declaration const& d) {
     std::string out = "# SPDX-License-Identifier: MIT\n";
+    auto const escaped = [](std::string_view text) {
+        std::string safe;
+        for (char const c : text) safe += c == '\'' ? "\\'" : c == '\\' ? "\\\\" : std::string(1, c);
+        return safe;
+    };
     for (auto const& o : d.options) {
         out += cat("complete -c ", d.name, " -l ", o.flag.substr(2));
         if (o.letter) out += cat(" -s ", o.letter);
         if (!o.is_switch()) out += !o.words.empty() ? cat(" -x -a '", quoted(joined(o.words, " ")), "'") : takes_path(o) ? " -r -F" : " -x";
-        std::string help;
-        for (char const c : o.help) help += c == '\'' ? "\\'" : c == '\\' ? "\\\\" : std::string(1, c);
-        out += cat(" -d '", help, "'\n");
+        out += cat(" -d '", escaped(own_help(o)), "'\n");
     }
+    for (auto const& each : d.verbs)
+        out += cat("complete -c ", d.name, " -n __fish_use_subcommand -f -a ", each.name, " -d '", escaped(each.help), "'\n");
     return out;
 }
 

@@ -13,6 +13,11 @@ namespace sb::cli {
 struct declaration {
     std::string name, summary, version, manual; ///< `manual`: the hand-written half, Markdown
     std::string operands, operands_help; ///< "[FILE…]"
+    std::string verbs_title; ///< "tests"
+    struct verb {
+        std::string name, help;
+    };
+    std::vector<verb> verbs; ///< what the first operand may be, where it says what is to be done
     std::vector<std::string> reads, writes; ///< kinds of records
     std::vector<option> options;
     bool rest_is_command = false; ///< the operands are another program's command line
@@ -56,9 +61,12 @@ inline std::string flag_text(option const& o) {
     return text;
 }
 
+/// Help, with the verbs that it is for.
+inline std::string own_help(option const& o) { return o.verbs.empty() ? o.help : cat(joined(o.verbs, ", "), ": ", o.help); }
+
 /// Help with what a person needs beside it: the words, the default, the environment name.
 inline std::string full_help(option const& o) {
-    std::string text = o.help;
+    std::string text = own_help(o);
     if (!o.words.empty()) text += cat(" (", joined(o.words, ", "), ")");
     if (!o.is_switch() && !o.default_text.empty()) text += cat(" [", o.default_text, "]");
     if (!o.environment_names.empty()) text += cat(" [$", joined(o.environment_names, ", $"), "]");
@@ -75,15 +83,18 @@ inline std::string help_text(declaration const& d, std::size_t wide) {
     if (!d.operands_help.empty()) out += cat("  ", wrapped(d.operands_help, 2, wide), "\n");
     if (!d.reads.empty()) out += cat("reads:  ", joined(d.reads, ", "), "\n");
     if (!d.writes.empty()) out += cat("writes: ", joined(d.writes, ", "), "\n");
+    auto const entry = [&](std::string_view name, std::string_view help) {
+        std::string line = cat("  ", name);
+        if (width(line) + 2 > indent) line += "\n" + std::string(indent, ' ');
+        else line += std::string(indent - width(line), ' ');
+        return cat(line, wrapped(help, indent, wide), "\n");
+    };
+    if (!d.verbs.empty()) out += cat("\n", d.verbs_title, ":\n");
+    for (auto const& each : d.verbs) out += entry(each.name, each.help);
     for (bool const shared : {false, true}) {
         std::string part;
-        for (auto const& o : d.options) {
-            if (o.shared != shared) continue;
-            std::string line = cat("  ", flag_text(o));
-            if (width(line) + 2 > indent) line += "\n" + std::string(indent, ' ');
-            else line += std::string(indent - width(line), ' ');
-            part += cat(line, wrapped(full_help(o), indent, wide), "\n");
-        }
+        for (auto const& o : d.options)
+            if (o.shared == shared) part += entry(flag_text(o), full_help(o));
         if (!part.empty()) out += cat("\n", shared ? "options of every tool:\n" : "options:\n", part);
     }
     out += "\nexit status:\n";

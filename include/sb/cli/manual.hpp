@@ -11,6 +11,13 @@ namespace sb::cli {
 
 namespace detail {
 
+inline std::string upper(std::string_view text) {
+    std::string out{text};
+    for (auto& c : out)
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    return out;
+}
+
 /// Text that roff prints as it stands.
 inline std::string roff(std::string_view text) {
     std::string out;
@@ -131,12 +138,9 @@ inline std::string roff_of_markdown(std::string_view markdown) {
             close_code();
             if (trim(line).empty()) fresh = !headed;
             else if (line.starts_with('#')) {
-                auto title = std::string{trim(line.substr(line.find_first_not_of('#')))};
+                auto const title = trim(line.substr(line.find_first_not_of('#')));
                 bool const sub = line.starts_with("##");
-                if (!sub)
-                    for (auto& c : title)
-                        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-                out += cat(sub ? ".SS " : ".SH ", roff(title), "\n");
+                out += cat(sub ? ".SS " : ".SH ", roff(sub ? std::string{title} : upper(title)), "\n");
                 fresh = false, headed = true;
             } else if (line.starts_with("- ")) {
                 out += cat(".IP \\(bu 2\n", roff_inline(line.substr(2)), "\n");
@@ -157,10 +161,7 @@ inline std::string roff_of_markdown(std::string_view markdown) {
 
 inline std::string man_page(declaration const& d) {
     using detail::roff;
-    std::string title = d.name;
-    for (auto& c : title)
-        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-    std::string out = cat(".\\\" SPDX-License-Identifier: MIT\n.TH ", roff(title), " 1 \"\" \"sandbench ", d.version, "\" \"sandbench\"\n");
+    std::string out = cat(".\\\" SPDX-License-Identifier: MIT\n.TH ", roff(detail::upper(d.name)), " 1 \"\" \"sandbench ", d.version, "\" \"sandbench\"\n");
     out += cat(".SH NAME\n", roff(d.name), " \\- ", roff(d.summary), "\n");
     out += cat(".SH SYNOPSIS\n.B ", roff(d.name), "\n[OPTION...]", d.operands.empty() ? "" : "\n", roff(d.operands), "\n");
     out += ".SH DESCRIPTION\n";
@@ -169,6 +170,8 @@ inline std::string man_page(declaration const& d) {
     if (!d.writes.empty()) out += cat("Writes records of kind ", roff(joined(d.writes, ", ")), ".\n");
     out += "A value comes from the flag, else the environment, else the file\n.IR .env\nof the current folder, else the "
            "settings file, else the default;\n.B \\-\\-explain\nprints which.\n";
+    if (!d.verbs.empty()) out += cat(".SH ", detail::upper(d.verbs_title), "\n");
+    for (auto const& each : d.verbs) out += cat(".TP\n.B ", roff(each.name), "\n", roff(each.help), ".\n");
     for (bool const shared : {false, true}) {
         out += shared ? ".SH OPTIONS OF EVERY TOOL\n" : ".SH OPTIONS\n";
         bool any = false;
@@ -199,13 +202,16 @@ inline std::string reference_page(declaration const& d) {
     if (!d.reads.empty()) out += cat("Reads: ", joined(d.reads, ", "), ". ");
     if (!d.writes.empty()) out += cat("Writes: ", joined(d.writes, ", "), ".");
     if (!d.reads.empty() || !d.writes.empty()) out += "\n\n";
+    if (!d.verbs.empty()) out += cat("| ", d.verbs_title, " | |\n| --- | --- |\n");
+    for (auto const& each : d.verbs) out += cat("| `", each.name, "` | ", cell(each.help), " |\n");
+    if (!d.verbs.empty()) out += "\n";
     for (bool const shared : {false, true}) {
         std::string rows;
         for (auto const& o : d.options) {
             if (o.shared != shared) continue;
             std::string env;
             for (auto const& name : o.environment_names) env += cat(env.empty() ? "" : ", ", "`", name, "`");
-            rows += cat("| `", flag_text(o), "` | ", cell(o.help), o.words.empty() ? "" : cat(" (", joined(o.words, ", "), ")"),
+            rows += cat("| `", flag_text(o), "` | ", cell(own_help(o)), o.words.empty() ? "" : cat(" (", joined(o.words, ", "), ")"),
                         " | ", o.is_switch() ? "" : cell(o.default_text), " | ", env, " |\n");
         }
         if (!rows.empty())

@@ -112,6 +112,7 @@ public:
     std::vector<std::string> aliases; ///< other flags that mean the same
     std::string setting_key; ///< top-level key of the settings file; the tool's section takes the flag's own name
     std::vector<std::string> words; ///< the only values, when given
+    std::vector<std::string> verbs; ///< of the tool's, that it is for; none: for all
     bool list = false, greedy = false, shared = false;
     std::function<result<void>(std::string_view)> set;
     std::function<std::string()> show;
@@ -128,6 +129,8 @@ public:
     option& short_name(char c) { return letter = c, *this; }
     option& setting(std::string key) { return setting_key = std::move(key), *this; }
     option& choices(std::vector<std::string> all) { return words = std::move(all), *this; }
+    /// Only for these of the tool's verbs.
+    option& of(std::vector<std::string> these) { return verbs = std::move(these), *this; }
     /// Takes all arguments up to the next option: `--profile a b c`.
     option& many() { return greedy = true, *this; }
 

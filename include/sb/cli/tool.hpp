@@ -93,6 +93,12 @@ public:
         return operands(std::move(usage), std::move(help), into);
     }
 
+    /// The first word that is no option says what is to be done: one of these.
+    tool& verbs(std::string title, std::vector<declaration::verb> all, std::string& into) {
+        self_.verbs_title = std::move(title), self_.verbs = std::move(all), verb_ = &into;
+        return *this;
+    }
+
     /// For the one tool that reads settings files for all others: it must not ask itself.
     tool& without_settings() {
         reads_settings_ = false;
@@ -111,6 +117,7 @@ public:
         auto const said = resolve(argc, argv, settings);
         if (said.has_error()) return fail(said.error());
         if (inform(out)) return finish(out, 0);
+        if (auto const known = take_verb(); known.has_error()) return fail(known.error());
         io given{out, log_, env_, settings, data_dir(), threads()};
         given.in_terminal = ::isatty(0) == 1, given.out_terminal = ::isatty(1) == 1, given.err_terminal = ::isatty(2) == 1;
         given.in_closed = in_closed_ || is_null_device(0);
@@ -244,6 +251,23 @@ private:
                 while (i + 1 < argc && argv[i + 1][0] != '-') all.emplace_back(o, argv[++i]);
         }
         return all;
+    }
+
+    result<void> take_verb() {
+        if (!verb_) return {};
+        std::vector<std::string> names;
+        for (auto const& each : self_.verbs) names.push_back(each.name);
+        if (operands_->empty()) return caller_error(cat("say which of the ", self_.verbs_title, ": ", joined(names, ", ")));
+        *verb_ = operands_->front();
+        operands_->erase(operands_->begin());
+        if (std::find(names.begin(), names.end(), *verb_) == names.end()) {
+            auto const hint = did_you_mean(*verb_, names);
+            return caller_error(cat("\"", *verb_, "\" is none of the ", self_.verbs_title, hint, hint.empty() ? "; " : " ", self_.name, " --help lists all"));
+        }
+        for (auto const& o : self_.options)
+            if (o.source.starts_with("flag ") && !o.verbs.empty() && std::find(o.verbs.begin(), o.verbs.end(), *verb_) == o.verbs.end())
+                return caller_error(cat(o.flag, " is for ", joined(o.verbs, ", "), ", not for ", *verb_));
+        return {};
     }
 
     result<void> resolve(int argc, char** argv, object& settings) {
@@ -428,6 +452,7 @@ private:
     declaration self_;
     std::vector<std::pair<std::string, std::function<object()>>> schemas_;
     std::vector<std::string>* operands_ = nullptr;
+    std::string* verb_ = nullptr;
     environment env_;
     logger log_;
     std::vector<std::string> log_later_;

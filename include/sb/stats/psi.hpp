@@ -2,7 +2,7 @@
 // The population stability index: how far have recent values moved from a baseline, over equal bins of the baseline?
 #pragma once
 #include <sb/stats/answer.hpp>
-#include <boost/math/special_functions/gamma.hpp>
+#include <sb/stats/chi_square.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -71,7 +71,7 @@ inline psi_answer psi(std::span<double const> baseline, std::span<double const> 
         got.index += (is - was) * std::log(is / was);
     }
     double const weight = 1 / static_cast<double>(baseline.size()) + 1 / static_cast<double>(recent.size());
-    got.p = boost::math::gamma_q(static_cast<double>(bins - 1) / 2, got.index / weight / 2);
+    got.p = chi_square_upper(got.index / weight, static_cast<double>(bins - 1));
     return got;
 }
 inline psi_answer psi(std::span<double const> baseline, std::span<double const> recent, psi_request const& asked = {}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Student's t distribution: upper tail and its inverse.
 #pragma once
+#include <sb/stats/incomplete_beta.hpp>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,23 +21,6 @@ inline double gamma_half_ratio(double z) noexcept {
         1 + u * (-1.0 / 8 + u * (1.0 / 128 + u * (5.0 / 1024 + u * (-21.0 / 32768 + u * (-399.0 / 262144 +
             u * (869.0 / 4194304 + u * (39325.0 / 33554432)))))));
     return scale * std::sqrt(z) * series;
-}
-
-/// The continued fraction of the incomplete beta function (DLMF 8.17.22), by Lentz's method.
-inline double beta_fraction(double a, double b, double x) noexcept {
-    constexpr double tiny = 1e-300;
-    auto const away = [](double v) { return std::abs(v) < tiny ? tiny : v; };
-    double c = 1, d = 1 / away(1 - (a + b) * x / (a + 1)), value = d;
-    for (double m = 1; m < 100'000; ++m) {
-        double const even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-        d = 1 / away(1 + even * d), c = away(1 + even / c);
-        value *= c * d;
-        double const odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-        d = 1 / away(1 + odd * d), c = away(1 + odd / c);
-        value *= c * d;
-        if (std::abs(c * d - 1) < 1e-16) break;
-    }
-    return value;
 }
 
 } // namespace detail

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// Numbers to be tested: a column of them, or one member of each JSON line, apart by another.
+#pragma once
+#include <sb/core/source.hpp>
+#include <sb/core/text.hpp>
+#include <sb/json/line_reader.hpp>
+#include <sb/json/unescape.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace sb::track {
+
+struct column_question {
+    std::string field; ///< of JSON lines: `roi` (or that of `metrics`), `metrics.roi`; empty: each line is a number
+    std::string by; ///< likewise: what tells the columns of one input apart; empty: all are one
+};
+struct column {
+    std::string name;
+    std::vector<double> values = {};
+};
+struct column_counts {
+    std::int64_t lines = 0, blank = 0;
+    std::int64_t without = 0; ///< lines that do not have the number, or have null for it
+};
+
+class column_reader {
+public:
+    /// Line and byte from 1.
+    using fault_report = std::function<void(std::int64_t line, std::size_t byte, std::string_view what)>;
+
+    explicit column_reader(column_question const& asked) : asked_{asked}, value_{paths(asked.field)}, group_{paths(asked.by)}, lines_{std::move(wanted_)} {}
+
+    /// Adds what the input holds; `name` is that of its column, where nothing else tells them apart.
+    result<void> read(source& from, std::string const& name, std::vector<column>& into, fault_report const& wrong) {
+        if (asked_.by.empty()) into.push_back({name});
+        std::int64_t line = 0;
+        for (std::string_view block;;) {
+            SB_TRY(bool const more, from.next_block(block));
+            if (!more) return {};
+            auto const* at = block.data();
+            for (auto const* const end = at + block.size(); at != end;) {
+                ++line, ++counts_.lines;
+                auto const report = [&](std::size_t byte, std::string_view what) { wrong(line, byte, what); };
+                if (asked_.field.empty()) take_plain(at, end, into, report);
+                else take_fields(at, end, into, report);
+            }
+        }
+    }
+    column_counts const& counts() const noexcept { return counts_; }
+
+private:
+    /// Where a name may stand: at the top and in `metrics`, or where its dot says.
+    struct places {
+        std::size_t first = json::wanted_fields::none, second = json::wanted_fields::none;
+    };
+    places paths(std::string const& name) {
+        if (name.empty()) return {};
+        if (auto const dot = name.find('.'); dot != std::string::npos) return {wanted_.add(name.substr(0, dot), name.substr(dot + 1)), json::wanted_fields::none};
+        auto const top = wanted_.add(name);
+        return {top, wanted_.add("metrics", name)};
+    }
+    json::field const* find(places const& at) const noexcept {
+        for (auto const slot : {at.first, at.second})
+            if (slot != json::wanted_fields::none && lines_[slot].type != json::field_type::absent) return &lines_[slot];
+        return nullptr;
+    }
+
+    template <class Report>
+    void take_plain(char const*& at, char const* end, std::vector<column>& into, Report const& wrong) {
+        auto const* const begin = at;
+        auto const* const newline = static_cast<char const*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
+        std::string_view const whole{begin, static_cast<std::size_t>((newline ? newline : end) - begin)};
+        at = newline ? newline + 1 : end;
+        auto text = trim(whole);
+        if (text.empty() || text.front() == '#') return void(++counts_.blank);
+        auto const where = static_cast<std::size_t>(text.data() - begin) + 1;
+        if (text.front() == '{') return wrong(where, "an object: --field NAME says which number of it");
+        if (text.front() == '+') text.remove_prefix(1);
+        double x = 0;
+        auto const [rest, code] = std::from_chars(text.data(), text.data() + text.size(), x);
+        if (code != std::errc{}) return wrong(where, code == std::errc::result_out_of_range ? "no double holds this number" : "not a number");
+        if (rest != text.data() + text.size()) return wrong(static_cast<std::size_t>(rest - begin) + 1, "more than one number");
+        into.back().values.push_back(x);
+    }
+
+    template <class Report>
+    void take_fields(char const*& at, char const* end, std::vector<column>& into, Report const& wrong) {
+        auto const kind = lines_.next(at, end);
+        if (kind == json::line_reader::kind::blank) return void(++counts_.blank);
+        if (kind == json::line_reader::kind::bad) return wrong(lines_.wrong().at + 1, lines_.wrong().what);
+        auto const byte_of = [&](json::field const& f) { return static_cast<std::size_t>(f.at - lines_.line().data()) + 1; };
+        auto const* const found = find(value_);
+        if (!found || (found->type == json::field_type::scalar && found->raw() == "null")) return void(++counts_.without);
+        double x = 0;
+        bool is_whole = false;
+        auto const text = found->raw();
+        if (found->type != json::field_type::scalar || json::number_length(text, is_whole) != text.size()) return wrong(byte_of(*found), cat("\"", asked_.field, "\" is not a number"));
+        if (std::from_chars(text.data(), text.data() + text.size(), x).ec != std::errc{}) return wrong(byte_of(*found), "no double holds this number");
+        if (asked_.by.empty()) return into.back().values.push_back(x);
+        auto const* const group = find(group_);
+        if (!group || (group->type != json::field_type::text && group->type != json::field_type::scalar)) return void(++counts_.without);
+        name_.clear();
+        if (group->type == json::field_type::scalar) name_ = group->raw();
+        else if (auto const bad = json::unescape(group->raw(), name_)) return wrong(byte_of(*group) + bad->at, bad->what);
+        auto const [place, is_new] = known_.try_emplace(name_, into.size());
+        if (is_new) into.push_back({name_});
+        into[place->second].values.push_back(x);
+    }
+
+    column_question asked_;
+    json::wanted_fields wanted_; // before the slots that it gives, and taken by the reader of lines after
+    places value_, group_;
+    json::line_reader lines_;
+    std::unordered_map<std::string, std::size_t> known_; // columns by name
+    std::string name_;
+    column_counts counts_;
+};
+
+} // namespace sb::track

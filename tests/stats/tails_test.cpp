@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include "support/oracle.hpp"
+#include <sb/stats/chi_square.hpp>
+#include <sb/stats/f_distribution.hpp>
+#include <sb/stats/student_t.hpp>
+#include <cmath>
+
+using namespace sb::stats;
+using sb::test::numbers;
+using sb::test::oracle;
+
+namespace {
+
+/// What is asked of the tails of distributions.json: twelve digits, ten of the tiny ones.
+bool close(double got, double want) { return std::abs(got - want) <= (want < 1e-100 ? 1e-10 : 1e-12) * want; }
+
+} // namespace
+
+TEST_CASE("tails of F and chi square agree with sixty-digit arithmetic, for few degrees and many") {
+    auto const all = oracle("tails.json");
+    int asked = 0;
+    for (auto const& row : *all.if_object()->find("F")->if_array()) {
+        auto const c = numbers(row);
+        INFO("x " << c[0] << " degrees " << c[1] << " " << c[2] << ": " << f_upper(c[0], c[1], c[2]) << " for " << c[3]);
+        CHECK(close(f_upper(c[0], c[1], c[2]), c[3]));
+        ++asked;
+    }
+    for (auto const& row : *all.if_object()->find("chi_square")->if_array()) {
+        auto const c = numbers(row);
+        INFO("x " << c[0] << " degrees " << c[1] << ": " << chi_square_upper(c[0], c[1]) << " for " << c[2]);
+        CHECK(close(chi_square_upper(c[0], c[1]), c[2]));
+        ++asked;
+    }
+    CHECK(asked == 374);
+}
+
+TEST_CASE("a tail at its ends, and where nothing is asked") {
+    CHECK(f_upper(0, 2, 3) == 1);
+    CHECK(f_upper(-1, 2, 3) == 1);
+    CHECK(f_upper(INFINITY, 2, 3) == 0);
+    CHECK(f_upper(1e308, 4, 1) >= 0);
+    CHECK(std::isnan(f_upper(NAN, 2, 3)));
+    CHECK(chi_square_upper(0, 3) == 1);
+    CHECK(chi_square_upper(-1, 3) == 1);
+    CHECK(chi_square_upper(INFINITY, 3) == 0);
+    CHECK(std::isnan(chi_square_upper(NAN, 3)));
+    CHECK(chi_square_upper(1e6, 2) == 0);
+}
+
+TEST_CASE("tails fall, and meet what they are known to be") {
+    for (double const df : {1.0, 2.0, 7.5, 60.0}) {
+        double before_f = 1, before_c = 1;
+        for (double x = 0.05; x < 40; x *= 1.1) {
+            double const f = f_upper(x, df, 9), c = chi_square_upper(x, df);
+            CHECK((f <= before_f && c <= before_c));
+            before_f = f, before_c = c;
+            CHECK(f_upper(x * x, 1, df) == Approx(2 * student_t_upper(x, df)).epsilon(1e-12)); // the square of a t
+            CHECK(f_upper(1 / x, 9, df) == Approx(1 - f).epsilon(1e-11).margin(1e-13));
+        }
+    }
+    for (double x = 0.1; x < 300; x *= 1.7) {
+        CHECK(chi_square_upper(x, 2) == Approx(std::exp(-x / 2)).epsilon(1e-13));
+        CHECK(chi_square_upper(x, 1) == Approx(std::erfc(std::sqrt(x / 2))).epsilon(1e-12));
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include <sb/track/column.hpp>
+#include <cmath>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <vector>
+
+using sb::track::column;
+using sb::track::column_reader;
+
+namespace {
+
+struct read_back {
+    std::vector<column> columns;
+    std::vector<std::string> faults; // "line:byte what"
+    sb::track::column_counts counts;
+};
+read_back read(std::vector<std::string> const& inputs, sb::track::column_question const& asked) {
+    read_back all;
+    column_reader reader{asked};
+    for (auto const& text : inputs) {
+        sb::unique_fd const file{::memfd_create("numbers", MFD_CLOEXEC)};
+        REQUIRE(::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+        REQUIRE(::lseek(file.get(), 0, SEEK_SET) == 0);
+        sb::source from{file.get()};
+        auto const done = reader.read(from, sb::cat("input ", all.columns.size() + 1), all.columns,
+                                      [&](std::int64_t line, std::size_t byte, std::string_view what) { all.faults.push_back(sb::cat(line, ":", byte, " ", what)); });
+        REQUIRE_FALSE(done.has_error());
+    }
+    all.counts = reader.counts();
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("a column of numbers, however it is written") {
+    auto const got = read({"1\n-2.5e-3\r\n  +4\t\n\n# five\n1e308\nnan\n-inf\n0x1p3\n7"}, {});
+    REQUIRE(got.columns.size() == 1);
+    CHECK(got.columns[0].name == "input 1");
+    CHECK(got.faults == std::vector<std::string>{"9:2 more than one number"});
+    auto const& x = got.columns[0].values;
+    REQUIRE(x.size() == 7);
+    CHECK((x[0] == 1 && x[1] == -2.5e-3 && x[2] == 4 && x[3] == 1e308 && x[6] == 7));
+    CHECK(std::isnan(x[4]));
+    CHECK((std::isinf(x[5]) && x[5] < 0));
+    CHECK(got.counts.lines == 10);
+    CHECK(got.counts.blank == 2);
+}
+
+TEST_CASE("each input is a column, an empty one too") {
+    auto const got = read({"1\n2\n", "", "3"}, {});
+    REQUIRE(got.columns.size() == 3);
+    CHECK(got.columns[0].values == std::vector<double>{1, 2});
+    CHECK(got.columns[1].values.empty());
+    CHECK(got.columns[2].values == std::vector<double>{3});
+}
+
+TEST_CASE("what is no number is told where it begins") {
+    CHECK(read({"1\n two\n"}, {}).faults == std::vector<std::string>{"2:2 not a number"});
+    CHECK(read({"1e400\n-1e400\n"}, {}).faults.size() == 2);
+    CHECK(read({"3 4\n"}, {}).faults == std::vector<std::string>{"1:2 more than one number"});
+    CHECK(read({"{\"a\":1}\n"}, {}).faults.at(0).starts_with("1:1 an object"));
+}
+
+TEST_CASE("a member of each line, at the top or in its metrics") {
+    std::string const lines = "{\"roi\":1,\"metrics\":{\"hits\":5}}\n{\"metrics\":{\"roi\":2}}\n{\"metrics\":{\"roi\":9},\"roi\":3}\n\n{\"roi\":null}\n{\"other\":1}\n{\"roi\":-0.5e1}\n";
+    auto const got = read({lines}, {"roi", {}});
+    REQUIRE(got.columns.size() == 1);
+    CHECK(got.columns[0].values == std::vector<double>{1, 2, 3, -5}); // the top wins
+    CHECK(got.faults.empty());
+    CHECK(got.counts.without == 2);
+    CHECK(got.counts.blank == 1);
+    CHECK(read({lines}, {"metrics.hits", {}}).columns[0].values == std::vector<double>{5});
+    CHECK(read({lines}, {"metrics.roi", {}}).columns[0].values == std::vector<double>{2, 9});
+}
+
+TEST_CASE("lines are apart by another member, in the order in which it comes") {
+    auto const got = read({"{\"x\":1,\"k\":\"b\"}\n{\"x\":2,\"k\":\"a\\u0021\"}\n{\"x\":3,\"k\":7}\n{\"x\":4}\n{\"x\":5,\"k\":\"a!\"}\n", "{\"x\":6,\"k\":\"b\"}\n"}, {"x", "k"});
+    REQUIRE(got.columns.size() == 3);
+    CHECK((got.columns[0].name == "b" && got.columns[1].name == "a!" && got.columns[2].name == "7"));
+    CHECK(got.columns[0].values == std::vector<double>{1, 6});
+    CHECK(got.columns[1].values == std::vector<double>{2, 5});
+    CHECK(got.columns[2].values == std::vector<double>{3});
+    CHECK(got.counts.without == 1);
+}
+
+TEST_CASE("a bad line of JSON is told, and others are read") {
+    auto const got = read({"{\"x\":1}\n{\"x\":\"2\"}\n{\"x\":[3]}\n{\"x\"\n{\"x\":true}\n{\"x\":01}\n[1]\n{\"x\":2}\n"}, {"x", {}});
+    CHECK(got.columns[0].values == std::vector<double>{1, 2});
+    REQUIRE(got.faults.size() == 6);
+    CHECK(got.faults[0] == "2:7 \"x\" is not a number");
+    CHECK(got.faults[1].starts_with("3:6 "));
+    CHECK(got.faults[2].starts_with("4:"));
+    CHECK(got.faults[3].starts_with("5:6 "));
+    CHECK(got.faults[4].starts_with("6:"));
+    CHECK(got.faults[5].starts_with("7:"));
+}
