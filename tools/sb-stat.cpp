@@ -8,6 +8,8 @@
 #include <sb/stats/kpss.hpp>
 #include <sb/stats/ks.hpp>
 #include <sb/stats/levene.hpp>
+#include <sb/stats/mann_whitney.hpp>
+#include <sb/stats/means.hpp>
 #include <sb/stats/moments.hpp>
 #include <sb/stats/psi.hpp>
 #include <sb/track/column.hpp>
@@ -26,6 +28,8 @@ struct choices {
     std::string regression = "c", autolag = "aic", lags = "auto", center = "median", ends = "clip", format = "auto";
     std::optional<std::int64_t> maxlag;
     double trim = 0.25, confidence = 0.95;
+    std::optional<double> margin;
+    bool paired = false;
     std::int64_t bins = 10;
 };
 
@@ -130,6 +134,27 @@ sb::test_record psi_of(columns const& two, choices const& asked) {
     return r;
 }
 
+sb::result<sb::test_record> compare(columns const& two, choices const& asked) {
+    auto const &first = two[0].values, &second = two[1].values;
+    if (asked.paired && first.size() != second.size()) return sb::caller_error(sb::cat("--paired: the samples have ", first.size(), " and ", second.size(), " values"));
+    auto const means = asked.paired ? stats::paired_difference(first, second) : stats::difference_of_means(first, second);
+    auto r = begun("compare", first.size() + second.size());
+    settle(r, means, means.statistic);
+    auto const finite = [](double x) { return std::isfinite(x) ? value{x} : value{}; };
+    if (means) {
+        auto const [lo, hi] = means.interval(asked.confidence);
+        r.besides.set("difference", means.mean), r.besides.set("lo", lo), r.besides.set("hi", hi);
+        if (asked.margin) r.besides.set("equivalence_p", means.equivalence_p(*asked.margin));
+    }
+    if (asked.paired) return r;
+    if (auto const ranks = stats::mann_whitney(first, second, asked.confidence)) {
+        auto const [lo, hi] = ranks.shift_interval;
+        r.besides.set("rank_p", ranks.p), r.besides.set("effect", ranks.effect);
+        r.besides.set("shift", ranks.shift), r.besides.set("shift_lo", finite(lo)), r.besides.set("shift_hi", finite(hi));
+    }
+    return r;
+}
+
 std::string shown(double x) {
     if (x != 0 && (std::abs(x) < 1e-4 || std::abs(x) >= 1e7)) {
         char text[32];
@@ -180,6 +205,7 @@ sb::cli::table table_of(std::vector<sb::test_record> const& all, bool full) {
 sb::result<void> check(choices const& asked) {
     if (!(asked.confidence > 0 && asked.confidence < 1)) return sb::caller_error("--confidence: must lie between 0 and 1, as 0.95 does");
     if (!(asked.trim >= 0 && asked.trim < 0.5)) return sb::caller_error("--trim: the part of each end that is left out, from 0 to below 0.5");
+    if (asked.margin && !(*asked.margin > 0)) return sb::caller_error("--margin: must be above 0");
     if (asked.bins < 2 || asked.bins > 10'000) return sb::caller_error("--bins: must be from 2 to 10000");
     if (asked.maxlag && (*asked.maxlag < 0 || *asked.maxlag > 1'000'000)) return sb::caller_error("--maxlag: must be from 0 to 1000000");
     if (asked.autolag == "none" && !asked.maxlag) return sb::caller_error("--autolag none: say with --maxlag how many lags there shall be");
@@ -207,12 +233,15 @@ sb::result<void> work(sb::cli::io& io, choices asked) {
     if (!asked.from.by.empty()) std::sort(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.name < b.name; });
 
     std::vector<sb::test_record> answers;
-    if (asked.test == "levene" || asked.test == "ks" || asked.test == "psi") {
+    if (asked.test == "levene" || asked.test == "ks" || asked.test == "psi" || asked.test == "compare") {
         bool const two = asked.test != "levene";
         if (two ? all.size() != 2 : all.size() < 2)
             return sb::caller_error(sb::cat(asked.test, " compares ", two ? "two" : "two or more", " samples, and there ", all.size() == 1 ? "is 1" : sb::cat("are ", all.size()),
                                             ": give a file for each, or --field and --by for JSON lines"));
-        answers.push_back(asked.test == "levene" ? levene_of(all, asked) : asked.test == "ks" ? ks_of(all) : psi_of(all, asked));
+        if (asked.test == "compare") {
+            SB_TRY(auto answer, compare(all, asked));
+            answers.push_back(std::move(answer));
+        } else answers.push_back(asked.test == "levene" ? levene_of(all, asked) : asked.test == "ks" ? ks_of(all) : psi_of(all, asked));
     } else {
         for (auto const& each : all) {
             answers.push_back(asked.test == "adf" ? adf_of(each.values, asked) : asked.test == "kpss" ? kpss_of(each.values, kpss_how, asked) : interval_of(each.values, asked));
@@ -242,6 +271,7 @@ int main(int argc, char** argv) {
                 {"levene", "do two or more samples spread alike? A small p says that they do not"},
                 {"ks", "do two samples come from one distribution? A small p says that they do not (Kolmogorov-Smirnov)"},
                 {"psi", "how far has the second sample moved from the first? (population stability index)"},
+                {"compare", "has the second sample another mean than the first, how much more has it, and does it tend to be larger?"},
                 {"ci", "the mean, and the interval that it lies in"}},
                asked.test);
     tool.operands("TEST [FILE…]", "FILE has a number a line, or JSON lines with --field; - is standard input. Each is a series, or a sample of its own", asked.files);
@@ -255,7 +285,9 @@ int main(int argc, char** argv) {
     tool.option("--trim", "PART", "the part of each end that a trimmed mean leaves out", asked.trim).of({"levene"});
     tool.option("--bins", "N", "equal bins over the range of the first sample", asked.bins).of({"psi"});
     tool.option("--ends", "WHAT", "values of the second sample beyond that range: into the bins at the ends, or dropped", asked.ends).choices({"clip", "drop"}).of({"psi"});
-    tool.option("--confidence", "PART", "how sure the interval is", asked.confidence).of({"ci"});
+    tool.option("--confidence", "PART", "how sure an interval is", asked.confidence).of({"ci", "compare"});
+    tool.option("--margin", "X", "test too that the means differ by less than this", asked.margin).of({"compare"});
+    tool.flag("--paired", "the samples belong together, value by value", asked.paired).of({"compare"});
     tool.option("--format", "FORMAT", "auto is a table on a terminal and jsonl elsewhere", asked.format).choices({"auto", "table", "jsonl", "csv", "md"});
     return tool.run(argc, argv, [&](sb::cli::io& io) { return work(io, asked); });
 }

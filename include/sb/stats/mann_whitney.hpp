@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// Two samples without any distribution: does one tend to be larger (Mann and Whitney), and by how much (Hodges and Lehmann)?
+//
+// How it works: under the null hypothesis any values of the pool may be the second sample's, so the sums of its ranks are counted
+// over all choices, one value of the pool after the other; equal values share their middle rank, which doubled is whole. Of all
+// differences between the samples those in the middle are found without laying them out: how many lie below a bound is counted
+// along the two sorted samples, and the bound is halved in on, double by double.
+#pragma once
+#include <sb/stats/answer.hpp>
+#include <sb/stats/interval.hpp>
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+#include <span>
+#include <vector>
+
+namespace sb::stats {
+
+struct rank_sum_answer {
+    no_answer why = no_answer::none;
+    double statistic = 0; ///< U: pairs in which the second sample's value is larger, equal ones half
+    double p = 0; ///< two-sided
+    double effect = 0; ///< U of all pairs: the chance that a second value is larger than a first; ½ is no effect
+    double shift = 0; ///< median of all differences, second less first
+    interval shift_interval = {}; ///< infinite where so few values cannot be that sure
+    bool exact = true; ///< else by the normal distribution, corrected for ties and steps
+    std::size_t first = 0, second = 0; ///< values
+    explicit operator bool() const noexcept { return why == no_answer::none; }
+};
+
+namespace detail {
+
+/// The doubles in the order of whole numbers.
+inline std::int64_t place_of(double x) noexcept {
+    auto const bits = std::bit_cast<std::int64_t>(x);
+    return bits < 0 ? std::numeric_limits<std::int64_t>::min() - bits : bits;
+}
+inline double at_place(std::int64_t place) noexcept { return std::bit_cast<double>(place < 0 ? std::numeric_limits<std::int64_t>::min() - place : place); }
+
+/// The `k`-th smallest (from 1) of second less first, of sorted samples.
+inline double nth_difference(std::span<double const> first, std::span<double const> second, std::uint64_t k) noexcept {
+    auto low = place_of(second.front() - first.back()), high = place_of(second.back() - first.front());
+    while (low < high) {
+        auto const middle = low + static_cast<std::int64_t>((static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low)) / 2);
+        double const bound = at_place(middle);
+        std::uint64_t below = 0;
+        std::size_t j = 0;
+        for (double const x : first) {
+            while (j < second.size() && second[j] - x <= bound) ++j;
+            below += j;
+        }
+        if (below >= k) high = middle;
+        else low = middle + 1;
+    }
+    return at_place(low) + 0.0; // minus zero is none
+}
+
+/// How likely each sum of `chosen` of these whole ranks is, when any choice is as likely: [sum], the least ranks that there may be
+/// taken off.
+inline void rank_sum_chances(std::span<std::size_t const> ranks, std::size_t chosen, std::size_t most, std::vector<double>& chances) {
+    auto const width = most + 1;
+    chances.assign((chosen + 1) * width, 0); // of having taken so many with that sum
+    chances[0] = 1;
+    double const all = static_cast<double>(ranks.size());
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+        for (std::size_t k = std::min(i + 1, chosen) + 1; k-- > 0;) {
+            // the chance that this one is taken, with k - 1 of those before it, and that it is not
+            double const left = all - static_cast<double>(i);
+            double const take = (static_cast<double>(chosen) - static_cast<double>(k) + 1) / left, pass = 1 - (static_cast<double>(chosen) - static_cast<double>(k)) / left;
+            double* const here = chances.data() + k * width;
+            double const* const before = here - width;
+            for (std::size_t sum = width; sum-- > 0;) {
+                double const stay = pass > 0 ? here[sum] * pass : 0;
+                here[sum] = stay + (k > 0 && sum >= ranks[i] ? before[sum - ranks[i]] * take : 0);
+            }
+        }
+}
+
+} // namespace detail
+
+/// `most_steps`: of counting; beyond, the normal distribution is taken.
+inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<double const> second, double confidence = 0.95, double most_steps = 2e7) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
+    rank_sum_answer got;
+    auto const m = got.first = first.size(), n = got.second = second.size(), all = m + n;
+    auto const none = [&](no_answer why) {
+        got.why = why, got.statistic = got.p = got.effect = got.shift = nan, got.shift_interval = {nan, nan};
+        return got;
+    };
+    if (!all_finite(first) || !all_finite(second)) return none(no_answer::not_finite);
+    if (m == 0 || n == 0) return none(no_answer::too_short);
+    std::vector<double> a(first.begin(), first.end()), b(second.begin(), second.end());
+    std::sort(a.begin(), a.end()), std::sort(b.begin(), b.end());
+    if (!std::isfinite(b.back() - a.front()) || !std::isfinite(b.front() - a.back())) return none(no_answer::not_finite);
+
+    // doubled ranks of the pool, in order; those of the second sample added up
+    std::vector<std::size_t> ranks;
+    ranks.reserve(all);
+    std::size_t own = 0;
+    double ties = 0;
+    bool tied = false;
+    for (std::size_t i = 0, j = 0; i < m || j < n;) {
+        double const x = j == n || (i < m && a[i] <= b[j]) ? a[i] : b[j];
+        auto const begin = i + j, j0 = j;
+        while (i < m && a[i] == x) ++i;
+        while (j < n && b[j] == x) ++j;
+        auto const count = i + j - begin, rank = 2 * begin + count + 1;
+        ranks.insert(ranks.end(), count, rank);
+        own += (j - j0) * rank;
+        tied |= count > 1;
+        auto const t = static_cast<double>(count);
+        ties += t * t * t - t;
+    }
+    if (ranks.front() == ranks.back()) return none(no_answer::constant);
+    auto const dm = static_cast<double>(m), dn = static_cast<double>(n), pairs = dm * dn, whole = dm + dn;
+    auto const least = n * (n + 1); // twice the sum of ranks 1 … n
+    got.statistic = (static_cast<double>(own) - static_cast<double>(least)) / 2;
+    got.effect = got.statistic / pairs;
+
+    auto const total = static_cast<std::uint64_t>(m) * n;
+    double const low_median = detail::nth_difference(a, b, (total + 1) / 2), high_median = total % 2 ? low_median : detail::nth_difference(a, b, total / 2 + 1);
+    got.shift = low_median + (high_median - low_median) / 2;
+
+    // the chances of sums without ties are needed for the interval, those with ties for p
+    double const spread = std::sqrt(pairs / 12 * (whole + 1 - ties / (whole * (whole - 1))));
+    auto const steps = whole * dn * (pairs + 1);
+    std::vector<double> chances;
+    got.exact = steps * (tied ? 2 : 1) <= most_steps;
+    double const tail = (1 - confidence) / 2;
+    std::uint64_t beyond = 0; // differences that may lie outside on each side
+    if (steps <= most_steps) {
+        std::vector<std::size_t> plain(all);
+        for (std::size_t i = 0; i < all; ++i) plain[i] = i + 1;
+        auto const lowest = n * (n + 1) / 2, most = lowest + m * n;
+        detail::rank_sum_chances(plain, n, most, chances);
+        double const* const last = chances.data() + n * (most + 1);
+        double sum = 0;
+        for (std::size_t u = 0; u <= m * n; ++u) {
+            sum += last[lowest + u];
+            if (sum >= tail) {
+                beyond = u;
+                break;
+            }
+        }
+        if (!tied) {
+            double const middle = pairs / 2, off = std::abs(got.statistic - middle);
+            double reached = 0;
+            for (std::size_t u = 0; u <= m * n; ++u)
+                if (std::abs(static_cast<double>(u) - middle) >= off) reached += last[lowest + u];
+            got.p = std::min(1.0, reached);
+        }
+    } else {
+        double const z = normal_quantile(tail), width = z * std::sqrt(pairs / 12 * (whole + 1));
+        beyond = static_cast<std::uint64_t>(std::max(0.0, std::floor(pairs / 2 - width)));
+    }
+    if (beyond == 0) got.shift_interval = {-infinite, infinite};
+    else got.shift_interval = {detail::nth_difference(a, b, beyond), detail::nth_difference(a, b, total + 1 - beyond)};
+
+    if (got.exact && tied) {
+        auto const most = *std::max_element(ranks.begin(), ranks.end()) * n;
+        detail::rank_sum_chances(ranks, n, most, chances);
+        double const* const last = chances.data() + n * (most + 1);
+        double const middle = dn * (whole + 1), off = std::abs(static_cast<double>(own) - middle); // of doubled ranks
+        double reached = 0;
+        for (std::size_t sum = 0; sum <= most; ++sum)
+            if (std::abs(static_cast<double>(sum) - middle) >= off) reached += last[sum];
+        got.p = std::min(1.0, reached);
+    } else if (!got.exact) {
+        double const off = std::max(0.0, std::abs(got.statistic - pairs / 2) - 0.5);
+        got.p = std::min(1.0, std::erfc(off / spread / std::numbers::sqrt2));
+    }
+    return got;
+}
+
+} // namespace sb::stats
