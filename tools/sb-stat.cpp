@@ -12,6 +12,7 @@
 #include <sb/stats/means.hpp>
 #include <sb/stats/moments.hpp>
 #include <sb/stats/psi.hpp>
+#include <sb/stats/settled.hpp>
 #include <sb/track/column.hpp>
 #include <cmath>
 
@@ -30,6 +31,9 @@ struct choices {
     double trim = 0.25, confidence = 0.95;
     std::optional<double> margin;
     bool paired = false;
+    std::string mode = "stable";
+    double alpha = 0.05;
+    std::int64_t least = 8, passes = 2;
     std::int64_t bins = 10;
 };
 
@@ -155,6 +159,37 @@ sb::result<sb::test_record> compare(columns const& two, choices const& asked) {
     return r;
 }
 
+/// One record for each series; all have to settle.
+std::vector<sb::test_record> converged(columns const& all, choices const& asked, bool& yes) {
+    std::vector<std::span<double const>> views;
+    for (auto const& each : all) views.emplace_back(each.values);
+    stats::settle_request how;
+    how.margin = *asked.margin, how.alpha = asked.alpha;
+    how.mode = asked.mode == "stable" ? stats::settle_mode::stable : stats::settle_mode::near_zero;
+    how.least = static_cast<std::size_t>(asked.least), how.passes = static_cast<int>(asked.passes);
+    std::vector<stats::settle_request> const each_how(all.size(), how);
+    std::vector<sb::test_record> answers;
+    yes = !all.empty();
+    auto const or_null = [](double x) { return std::isfinite(x) ? value{x} : value{}; };
+    for (auto const& got : stats::settled(views, each_how)) {
+        auto r = begun("converged", got.n);
+        yes = yes && got.settled();
+        r.besides.set("converged", got ? value{got.settled()} : value{});
+        if (got) {
+            r.statistic = got.change.mean;
+            if (got.change.error > 0) r.p = std::max(got.change.equivalence_p(how.margin), got.drift.equivalence_p(how.margin)); // else nothing moves, and no chance is in it
+            if (got.lacks != stats::unsettled::nothing) r.besides.set("because", stats::name_of(got.lacks));
+            auto const [lo, hi] = got.change.interval(1 - 2 * how.alpha);
+            auto const [drift_lo, drift_hi] = got.drift.interval(1 - 2 * how.alpha);
+            r.besides.set("lo", lo), r.besides.set("hi", hi), r.besides.set("drift", got.drift.mean), r.besides.set("drift_lo", drift_lo), r.besides.set("drift_hi", drift_hi);
+            r.besides.set("effective_n", got.effective);
+            r.besides.set("spread_p", or_null(got.spread_p)), r.besides.set("adf_p", or_null(got.adf_p)), r.besides.set("kpss_p", or_null(got.kpss_p));
+        } else r.reason = stats::name_of(got.why);
+        answers.push_back(std::move(r));
+    }
+    return answers;
+}
+
 std::string shown(double x) {
     if (x != 0 && (std::abs(x) < 1e-4 || std::abs(x) >= 1e7)) {
         char text[32];
@@ -206,6 +241,10 @@ sb::result<void> check(choices const& asked) {
     if (!(asked.confidence > 0 && asked.confidence < 1)) return sb::caller_error("--confidence: must lie between 0 and 1, as 0.95 does");
     if (!(asked.trim >= 0 && asked.trim < 0.5)) return sb::caller_error("--trim: the part of each end that is left out, from 0 to below 0.5");
     if (asked.margin && !(*asked.margin > 0)) return sb::caller_error("--margin: must be above 0");
+    if (asked.test == "converged" && !asked.margin) return sb::caller_error("say with --margin how large a change does not matter, in the unit of the values");
+    if (!(asked.alpha > 0 && asked.alpha < 0.5)) return sb::caller_error("--alpha: must lie between 0 and 0.5");
+    if (asked.least < 3 || asked.least > 1'000'000) return sb::caller_error("--least: must be from 3 to 1000000");
+    if (asked.passes < 1 || asked.passes > 1000) return sb::caller_error("--passes: must be from 1 to 1000");
     if (asked.bins < 2 || asked.bins > 10'000) return sb::caller_error("--bins: must be from 2 to 10000");
     if (asked.maxlag && (*asked.maxlag < 0 || *asked.maxlag > 1'000'000)) return sb::caller_error("--maxlag: must be from 0 to 1000000");
     if (asked.autolag == "none" && !asked.maxlag) return sb::caller_error("--autolag none: say with --maxlag how many lags there shall be");
@@ -242,6 +281,12 @@ sb::result<void> work(sb::cli::io& io, choices asked) {
             SB_TRY(auto answer, compare(all, asked));
             answers.push_back(std::move(answer));
         } else answers.push_back(asked.test == "levene" ? levene_of(all, asked) : asked.test == "ks" ? ks_of(all) : psi_of(all, asked));
+    } else if (asked.test == "converged") {
+        bool yes = false;
+        answers = converged(all, asked, yes);
+        io.answer_no = !yes;
+        if (named || !asked.from.by.empty())
+            for (std::size_t i = 0; i < all.size(); ++i) answers[i].name = all[i].name;
     } else {
         for (auto const& each : all) {
             answers.push_back(asked.test == "adf" ? adf_of(each.values, asked) : asked.test == "kpss" ? kpss_of(each.values, kpss_how, asked) : interval_of(each.values, asked));
@@ -272,7 +317,8 @@ int main(int argc, char** argv) {
                 {"ks", "do two samples come from one distribution? A small p says that they do not (Kolmogorov-Smirnov)"},
                 {"psi", "how far has the second sample moved from the first? (population stability index)"},
                 {"compare", "has the second sample another mean than the first, how much more has it, and does it tend to be larger?"},
-                {"ci", "the mean, and the interval that it lies in"}},
+                {"ci", "the mean, and the interval that it lies in"},
+                {"converged", "have all series settled? Shown by evidence that they change by less than a margin; exit status 1 when not"}},
                asked.test);
     tool.operands("TEST [FILE…]", "FILE has a number a line, or JSON lines with --field; - is standard input. Each is a series, or a sample of its own", asked.files);
     tool.option("--field", "NAME", "read JSON lines: this number of each (or of its `metrics`); a dot goes one level in", asked.from.field);
@@ -286,8 +332,12 @@ int main(int argc, char** argv) {
     tool.option("--bins", "N", "equal bins over the range of the first sample", asked.bins).of({"psi"});
     tool.option("--ends", "WHAT", "values of the second sample beyond that range: into the bins at the ends, or dropped", asked.ends).choices({"clip", "drop"}).of({"psi"});
     tool.option("--confidence", "PART", "how sure an interval is", asked.confidence).of({"ci", "compare"});
-    tool.option("--margin", "X", "test too that the means differ by less than this", asked.margin).of({"compare"});
+    tool.option("--margin", "X", "a change that does not matter, in the unit of the values", asked.margin).of({"compare", "converged"});
     tool.flag("--paired", "the samples belong together, value by value", asked.paired).of({"compare"});
+    tool.option("--mode", "WHERE", "around some level, or around nothing, as changes do", asked.mode).choices({"stable", "near-zero"}).of({"converged"});
+    tool.option("--alpha", "P", "the chance of calling converged what changes by the margin", asked.alpha).of({"converged"});
+    tool.option("--least", "N", "values that a series must have", asked.least).of({"converged"});
+    tool.option("--passes", "K", "so many windows must pass: of all values, of all but the last, …", asked.passes).of({"converged"});
     tool.option("--format", "FORMAT", "auto is a table on a terminal and jsonl elsewhere", asked.format).choices({"auto", "table", "jsonl", "csv", "md"});
     return tool.run(argc, argv, [&](sb::cli::io& io) { return work(io, asked); });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
+#include "support/normal_values.hpp"
 #include "support/oracle.hpp"
-#include <sb/core/random.hpp>
 #include <sb/stats/mann_whitney.hpp>
 #include <sb/stats/means.hpp>
 #include <sb/stats/multiple.hpp>
@@ -21,21 +21,6 @@ sb::value const& oracles() {
     return all;
 }
 sb::array const& cases(std::string_view name) { return *member(oracles(), name)->if_array(); }
-
-/// Normal values, by Box and Muller.
-class normal_values {
-public:
-    explicit normal_values(std::uint64_t seed) : chance_{seed} {}
-    double next() { return std::sqrt(-2 * std::log(1 - chance_.unit())) * std::cos(2 * 3.14159265358979323846 * chance_.unit()); }
-    sample many(std::size_t n, double shift = 0, double scale = 1) {
-        sample all(n);
-        for (double& x : all) x = shift + scale * next();
-        return all;
-    }
-
-private:
-    sb::random_stream chance_;
-};
 
 } // namespace
 

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// Has a series settled? Shown by evidence that it does not change by more than a margin, never by the lack of evidence that it does.
+//
+// How it works: of the later half of a window against the earlier one, and of the line through it, two one-sided tests show that
+// the change lies within the margin; how far neighbours depend on each other decides how many independent values that stands on.
+// Long enough windows must not change their spread either, nor wander by two tests at once that take opposite things for granted.
+// Whoever looks again and again sees a lucky window some day: several windows in a row have to pass.
+#pragma once
+#include <sb/stats/adf.hpp>
+#include <sb/stats/answer.hpp>
+#include <sb/stats/kpss.hpp>
+#include <sb/stats/levene.hpp>
+#include <sb/stats/means.hpp>
+#include <sb/stats/moments.hpp>
+#include <sb/stats/multiple.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace sb::stats {
+
+enum class settle_mode : std::uint8_t {
+    stable, ///< around some level
+    near_zero ///< around nothing: the values are changes themselves
+};
+
+struct settle_request {
+    double margin = 0; ///< a change of less does not matter; > 0, in the unit of the values
+    settle_mode mode = settle_mode::stable;
+    double alpha = 0.05; ///< the chance of calling settled what changes by the margin
+    double alarm = 0.01; ///< the chance of holding back one of all series because its spread seems to have changed
+    std::size_t least = 8; ///< values; never fewer than three
+    int passes = 2; ///< windows that must pass: of all values, of all but the last, …
+};
+
+/// What a window lacks.
+enum class unsettled : std::uint8_t { nothing, level, slope, spread, wandering, passes };
+
+inline char const* name_of(unsettled what) noexcept {
+    switch (what) {
+    case unsettled::nothing: return "";
+    case unsettled::level: return "its level may have changed by more than the margin";
+    case unsettled::slope: return "its slope may add up to more than the margin";
+    case unsettled::spread: return "its spread has changed";
+    case unsettled::wandering: return "it wanders";
+    case unsettled::passes: return "earlier windows did not pass yet";
+    }
+    return "";
+}
+
+struct settle_answer {
+    no_answer why = no_answer::none;
+    unsettled lacks = unsettled::nothing;
+    std::size_t n = 0;
+    double effective = 0; ///< independent values that tell as much
+    mean_answer change; ///< of the level: later half less earlier, or the mean itself
+    mean_answer drift; ///< what the slope adds to the later half
+    double spread_p = std::numeric_limits<double>::quiet_NaN(); ///< of two halves that spread alike; NaN: too few values
+    double adf_p = std::numeric_limits<double>::quiet_NaN(), kpss_p = std::numeric_limits<double>::quiet_NaN();
+    bool settled() const noexcept { return why == no_answer::none && lacks == unsettled::nothing; }
+    explicit operator bool() const noexcept { return why == no_answer::none; }
+};
+
+namespace detail {
+
+inline constexpr std::size_t fewest_to_settle = 3, fewest_for_spread = 16, fewest_for_wandering = 20;
+
+/// Lag-1 correlation of what a fit with so many terms leaves, less what fitting takes from it (Kendall's correction, a term each).
+inline double correlation_left(std::span<double const> left, double terms) noexcept {
+    double squares = 0, products = 0;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        squares += left[i] * left[i];
+        if (i > 0) products += left[i] * left[i - 1];
+    }
+    if (!(squares > 0)) return 0;
+    double const n = static_cast<double>(left.size()), rho = products / squares;
+    return std::min(0.99, rho + (terms + (3 + terms) * std::max(rho, 0.0)) / n);
+}
+
+/// A change with the error that independent values would give it, judged for those there are.
+inline mean_answer of_dependent(double change, double squares, double weight, std::span<double const> left, double terms) noexcept {
+    auto const n = static_cast<double>(left.size());
+    double const effective = effective_n(n, correlation_left(left, terms));
+    if (effective <= terms) return no_mean(no_answer::too_short, effective);
+    mean_answer got;
+    got.mean = change, got.n = effective, got.freedom = effective - terms;
+    // the spread of fewer independent values is known less well, and so is the change
+    got.error = std::sqrt(squares / n * (effective / got.freedom) * weight * (n / effective));
+    return judged(got);
+}
+
+/// One window, looked at by itself.
+inline settle_answer look(std::span<double const> values, settle_request const& asked) {
+    settle_answer got;
+    auto const size = got.n = values.size();
+    auto const none = [&](no_answer why) { return got.why = why, got; };
+    if (!(asked.margin > 0) || !(asked.alpha > 0 && asked.alpha < 0.5)) return none(no_answer::bad_request);
+    if (!all_finite(values)) return none(no_answer::not_finite);
+    if (size < std::max(asked.least, fewest_to_settle)) return none(no_answer::too_short);
+    auto const n = static_cast<double>(size), half = std::floor(n / 2);
+    double const first = values.front();
+    auto const [least, most] = std::minmax_element(values.begin(), values.end());
+    if (!std::isfinite(*most - *least) || !std::isfinite((*most - *least) * (*most - *least) * n)) return none(no_answer::not_finite);
+    if (*least == *most) { // nothing moves: there is no doubt to judge by, and none to judge
+        got.effective = n;
+        got.change = got.drift = {no_answer::none, 0, 0, n - 1, 0, 1, n};
+        got.change.mean = asked.mode == settle_mode::near_zero ? first : 0;
+        if (std::abs(got.change.mean) >= asked.margin) got.lacks = unsettled::level;
+        return got;
+    }
+    // the level
+    auto const early = values.first(static_cast<std::size_t>(half)), late = values.subspan(static_cast<std::size_t>(half));
+    std::vector<double> left(size);
+    auto const square_sum = [&] {
+        double sum = 0;
+        for (double const x : left) sum += x * x;
+        return sum;
+    };
+    double const mean = *moments::of(values).mean(), early_mean = *moments::of(early).mean(), late_mean = *moments::of(late).mean();
+    if (asked.mode == settle_mode::stable) {
+        for (std::size_t i = 0; i < size; ++i) left[i] = values[i] - (i < early.size() ? early_mean : late_mean);
+        got.change = of_dependent(late_mean - early_mean, square_sum(), 1 / half + 1 / (n - half), left, 2);
+    } else {
+        for (std::size_t i = 0; i < size; ++i) left[i] = values[i] - mean;
+        got.change = of_dependent(mean, square_sum(), 1 / n, left, 1);
+    }
+    // the slope: what it adds to the middle of the later half over that of the earlier, n / 2 steps
+    double times = 0, both = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+        double const t = static_cast<double>(i) - (n - 1) / 2;
+        times += t * t, both += t * (values[i] - mean);
+    }
+    double const slope = both / times;
+    for (std::size_t i = 0; i < size; ++i) left[i] = values[i] - mean - slope * (static_cast<double>(i) - (n - 1) / 2);
+    got.drift = of_dependent(slope * n / 2, square_sum(), n * n / 4 / times, left, 2);
+    got.effective = got.change.n;
+    if (!got.change || !got.drift) return none(no_answer::too_short);
+    if (size >= fewest_for_spread) {
+        std::span<double const> const halves[] = {early, late};
+        auto const spreads = levene(halves);
+        got.spread_p = spreads ? spreads.p : 1; // what does not move at all does not move differently
+        if (spreads.why == no_answer::perfect_fit) got.spread_p = 0;
+    }
+    if (size >= fewest_for_wandering) {
+        auto const root = adf(values);
+        auto const level = kpss(values);
+        if (root && level) got.adf_p = root.p, got.kpss_p = level.p;
+    }
+    if (!(got.change.equivalence_p(asked.margin) <= asked.alpha)) got.lacks = unsettled::level;
+    else if (!(got.drift.equivalence_p(asked.margin) <= asked.alpha)) got.lacks = unsettled::slope;
+    else if (got.kpss_p <= asked.alpha && got.adf_p > asked.alpha) got.lacks = unsettled::wandering;
+    return got;
+}
+
+} // namespace detail
+
+/// Of several series that must all have settled: an answer each. What keeps one back by a false alarm is corrected for how many
+/// alarms there may be (Holm); what lets one pass needs no correction, as all have to.
+inline std::vector<settle_answer> settled(std::span<std::span<double const> const> all, std::span<settle_request const> asked) {
+    std::vector<settle_answer> now;
+    auto const window = [&](std::size_t which, std::size_t cut) {
+        auto const values = all[which];
+        return values.first(values.size() - std::min(cut, values.size()));
+    };
+    int most_passes = 1;
+    for (auto const& each : asked) most_passes = std::max(most_passes, each.passes);
+    for (int pass = 0; pass < most_passes; ++pass) {
+        std::vector<settle_answer> then;
+        std::vector<double> spreads;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            then.push_back(detail::look(window(i, static_cast<std::size_t>(pass)), asked[i]));
+            spreads.push_back(then.back().spread_p);
+        }
+        auto const alarms = holm(spreads);
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (then[i].settled() && alarms[i] <= asked[i].alarm) then[i].lacks = unsettled::spread;
+        if (pass == 0) now = then;
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (pass > 0 && pass < asked[i].passes && now[i].settled() && !then[i].settled()) now[i].lacks = unsettled::passes;
+    }
+    return now;
+}
+inline settle_answer settled(std::span<double const> values, settle_request const& asked) {
+    std::span<double const> const all[] = {values};
+    settle_request const how[] = {asked};
+    return settled(all, how).front();
+}
+
+} // namespace sb::stats
