@@ -4,6 +4,7 @@
 #include <sb/cli/tool.hpp>
 #include <sb/record/test.hpp>
 #include <sb/stats/adf.hpp>
+#include <sb/stats/change_points.hpp>
 #include <sb/stats/interval.hpp>
 #include <sb/stats/kpss.hpp>
 #include <sb/stats/ks.hpp>
@@ -33,7 +34,8 @@ struct choices {
     bool paired = false;
     std::string mode = "stable";
     double alpha = 0.05;
-    std::int64_t least = 8, passes = 2;
+    std::optional<std::int64_t> least;
+    std::int64_t passes = 2, shuffles = 199, seed = 1;
     std::int64_t bins = 10;
 };
 
@@ -159,6 +161,25 @@ sb::result<sb::test_record> compare(columns const& two, choices const& asked) {
     return r;
 }
 
+sb::test_record changes_of(std::vector<double> const& values, choices const& asked) {
+    stats::change_request how;
+    how.alpha = asked.alpha, how.least = static_cast<std::size_t>(asked.least.value_or(5));
+    how.shuffles = static_cast<int>(asked.shuffles), how.seed = static_cast<std::uint64_t>(asked.seed);
+    auto const got = stats::change_points(values, how);
+    auto r = begun("changepoint", got.n);
+    settle(r, got, got.most_gain);
+    if (!got) return r;
+    sb::array points;
+    for (std::size_t i = 0; i < got.points.size(); ++i) {
+        auto const& each = got.points[i];
+        auto const begin = i == 0 ? 0 : got.points[i - 1].at, end = i + 1 == got.points.size() ? values.size() : got.points[i + 1].at;
+        std::span<double const> const all{values};
+        points.push_back(object{{"at", static_cast<std::int64_t>(each.at + 1)}, {"p", each.p}, {"mean_before", *stats::moments::of(all.subspan(begin, each.at - begin)).mean()}, {"mean_after", *stats::moments::of(all.subspan(each.at, end - each.at)).mean()}});
+    }
+    r.besides.set("points", std::move(points));
+    return r;
+}
+
 /// One record for each series; all have to settle.
 std::vector<sb::test_record> converged(columns const& all, choices const& asked, bool& yes) {
     std::vector<std::span<double const>> views;
@@ -166,7 +187,7 @@ std::vector<sb::test_record> converged(columns const& all, choices const& asked,
     stats::settle_request how;
     how.margin = *asked.margin, how.alpha = asked.alpha;
     how.mode = asked.mode == "stable" ? stats::settle_mode::stable : stats::settle_mode::near_zero;
-    how.least = static_cast<std::size_t>(asked.least), how.passes = static_cast<int>(asked.passes);
+    how.least = static_cast<std::size_t>(asked.least.value_or(8)), how.passes = static_cast<int>(asked.passes);
     std::vector<stats::settle_request> const each_how(all.size(), how);
     std::vector<sb::test_record> answers;
     yes = !all.empty();
@@ -201,6 +222,12 @@ std::string shown(value const& v) {
     if (v.is_null()) return "-";
     if (v.if_integer() || v.if_bool()) return sb::json::text_of(v);
     if (v.is_number()) return shown(v.number_or(0));
+    if (auto const* const points = v.if_array()) { // of changes
+        std::string all;
+        for (auto const& each : *points)
+            if (auto const* const at = each.if_object() ? each.if_object()->find("at") : nullptr) all += sb::cat(all.empty() ? "" : " ", shown(*at));
+        return all.empty() ? "-" : all;
+    }
     return std::string{v.string_or({})};
 }
 
@@ -243,7 +270,10 @@ sb::result<void> check(choices const& asked) {
     if (asked.margin && !(*asked.margin > 0)) return sb::caller_error("--margin: must be above 0");
     if (asked.test == "converged" && !asked.margin) return sb::caller_error("say with --margin how large a change does not matter, in the unit of the values");
     if (!(asked.alpha > 0 && asked.alpha < 0.5)) return sb::caller_error("--alpha: must lie between 0 and 0.5");
-    if (asked.least < 3 || asked.least > 1'000'000) return sb::caller_error("--least: must be from 3 to 1000000");
+    auto const fewest = asked.test == "converged" ? 3 : 1;
+    if (asked.least && (*asked.least < fewest || *asked.least > 1'000'000)) return sb::caller_error(sb::cat("--least: must be from ", fewest, " to 1000000"));
+    if (asked.shuffles < 19 || asked.shuffles > 1'000'000) return sb::caller_error("--shuffles: must be from 19 to 1000000");
+    if (asked.test == "changepoint" && asked.alpha * static_cast<double>(asked.shuffles + 1) < 1) return sb::caller_error(sb::cat("--alpha ", sb::cli::detail::show(asked.alpha), ": ", asked.shuffles, " --shuffles cannot show so little"));
     if (asked.passes < 1 || asked.passes > 1000) return sb::caller_error("--passes: must be from 1 to 1000");
     if (asked.bins < 2 || asked.bins > 10'000) return sb::caller_error("--bins: must be from 2 to 10000");
     if (asked.maxlag && (*asked.maxlag < 0 || *asked.maxlag > 1'000'000)) return sb::caller_error("--maxlag: must be from 0 to 1000000");
@@ -289,7 +319,7 @@ sb::result<void> work(sb::cli::io& io, choices asked) {
             for (std::size_t i = 0; i < all.size(); ++i) answers[i].name = all[i].name;
     } else {
         for (auto const& each : all) {
-            answers.push_back(asked.test == "adf" ? adf_of(each.values, asked) : asked.test == "kpss" ? kpss_of(each.values, kpss_how, asked) : interval_of(each.values, asked));
+            answers.push_back(asked.test == "adf" ? adf_of(each.values, asked) : asked.test == "kpss" ? kpss_of(each.values, kpss_how, asked) : asked.test == "changepoint" ? changes_of(each.values, asked) : interval_of(each.values, asked));
             if (named || !asked.from.by.empty()) answers.back().name = each.name;
         }
     }
@@ -317,6 +347,7 @@ int main(int argc, char** argv) {
                 {"ks", "do two samples come from one distribution? A small p says that they do not (Kolmogorov-Smirnov)"},
                 {"psi", "how far has the second sample moved from the first? (population stability index)"},
                 {"compare", "has the second sample another mean than the first, how much more has it, and does it tend to be larger?"},
+                {"changepoint", "where does a series change, in whatever way? (e-divisive)"},
                 {"ci", "the mean, and the interval that it lies in"},
                 {"converged", "have all series settled? Shown by evidence that they change by less than a margin; exit status 1 when not"}},
                asked.test);
@@ -335,9 +366,11 @@ int main(int argc, char** argv) {
     tool.option("--margin", "X", "a change that does not matter, in the unit of the values", asked.margin).of({"compare", "converged"});
     tool.flag("--paired", "the samples belong together, value by value", asked.paired).of({"compare"});
     tool.option("--mode", "WHERE", "around some level, or around nothing, as changes do", asked.mode).choices({"stable", "near-zero"}).of({"converged"});
-    tool.option("--alpha", "P", "the chance of calling converged what changes by the margin", asked.alpha).of({"converged"});
-    tool.option("--least", "N", "values that a series must have", asked.least).of({"converged"});
+    tool.option("--alpha", "P", "the chance of a yes where it is no", asked.alpha).of({"converged", "changepoint"});
+    tool.option("--least", "N", "values that a series must have (8), or a stretch between two changes (5)", asked.least).of({"converged", "changepoint"});
     tool.option("--passes", "K", "so many windows must pass: of all values, of all but the last, …", asked.passes).of({"converged"});
+    tool.option("--shuffles", "N", "orders by chance that a change must stand out from", asked.shuffles).of({"changepoint"});
+    tool.option("--seed", "N", "of those orders", asked.seed).of({"changepoint"});
     tool.option("--format", "FORMAT", "auto is a table on a terminal and jsonl elsewhere", asked.format).choices({"auto", "table", "jsonl", "csv", "md"});
     return tool.run(argc, argv, [&](sb::cli::io& io) { return work(io, asked); });
 }
