@@ -4,6 +4,9 @@
 #include <sb/stats/psi.hpp>
 #include "support/catch.hpp"
 #include "support/oracle.hpp"
+#include <algorithm>
+#include <cmath>
+#include <vector>
 
 using namespace sb::stats;
 using namespace sb::test;
@@ -50,6 +53,67 @@ TEST_CASE("few values: every order counted by hand") {
     }
     CHECK(kolmogorov_upper(0.28) == Approx(1 - 0.000001).epsilon(1e-6));
     CHECK(kolmogorov_upper(1.36) == Approx(1 - 0.950514).epsilon(1e-4));
+}
+
+namespace {
+
+/// By the definition: the chance of each place of the grid, one after the other.
+double far_by_definition(std::vector<double> first, std::vector<double> second) {
+    std::sort(first.begin(), first.end()), std::sort(second.begin(), second.end());
+    auto const m = first.size(), n = second.size();
+    std::vector<double> pool = first;
+    pool.insert(pool.end(), second.begin(), second.end());
+    std::sort(pool.begin(), pool.end());
+    auto const apart = [&](std::size_t i, std::size_t j) { return std::abs(static_cast<double>(i * n) - static_cast<double>(j * m)); };
+    auto const looks = [&](std::size_t taken) { return taken == m + n || (taken > 0 && pool[taken] != pool[taken - 1]); };
+    double farthest = 0;
+    for (double const x : pool) {
+        auto const upto = [&](std::vector<double> const& of) { return static_cast<std::size_t>(std::upper_bound(of.begin(), of.end(), x) - of.begin()); };
+        farthest = std::max(farthest, apart(upto(first), upto(second)));
+    }
+    std::vector<std::vector<double>> chance(m + 1, std::vector<double>(n + 1, 0));
+    double reached = 0;
+    for (std::size_t i = 0; i <= m; ++i)
+        for (std::size_t j = 0; j <= n; ++j) {
+            auto const left = [&](std::size_t a, std::size_t b) { return static_cast<double>(m + n - a - b); };
+            double here = i + j == 0;
+            if (i > 0) here += chance[i - 1][j] * static_cast<double>(m - i + 1) / left(i - 1, j);
+            if (j > 0) here += chance[i][j - 1] * static_cast<double>(n - j + 1) / left(i, j - 1);
+            if (looks(i + j) && apart(i, j) >= farthest) reached += here, here = 0;
+            chance[i][j] = here;
+        }
+    return std::min(reached, 1.0);
+}
+
+} // namespace
+
+TEST_CASE("the chance of a distance is that of the definition, for all sizes, with ties and without") {
+    sb::random_stream chance{17};
+    ks_room room;
+    for (int round = 0; round < 600; ++round) {
+        std::vector<double> first(1 + chance.below(40)), second(round % 3 == 0 ? first.size() : 1 + chance.below(60));
+        double const apart = round % 5 * 0.3;
+        for (double& x : first) x = round % 2 ? chance.unit() : static_cast<double>(chance.below(6));
+        for (double& x : second) x = apart + (round % 2 ? chance.unit() : static_cast<double>(chance.below(6)));
+        auto const got = ks(first, second, room);
+        INFO(first.size() << " and " << second.size() << ", D " << got.statistic);
+        CHECK(got.p == Approx(got.statistic == 0 ? 1 : far_by_definition(first, second)).epsilon(1e-11));
+    }
+}
+
+TEST_CASE("a few values against very many, and samples far apart, keep their digits") {
+    std::vector<double> many(100'000);
+    for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<double>(i);
+    std::vector<double> const one{99'989.5}; // above all but 10: of 100,001 places 11 at each end are as far out
+    CHECK(ks(one, many).p == Approx(22.0 / 100'001).epsilon(1e-10));
+    CHECK(ks(many, one).p == Approx(22.0 / 100'001).epsilon(1e-10));
+    std::vector<double> const few{-3, -2, -1};
+    CHECK(ks(few, many).p == Approx(2 * 6 / (100'001.0 * 100'002 * 100'003)).epsilon(1e-9));
+    std::vector<double> low(200), high(200);
+    for (std::size_t i = 0; i < 200; ++i) low[i] = static_cast<double>(i), high[i] = static_cast<double>(i) + 1000;
+    CHECK(ks(low, high).p == Approx(2 / 1.0295250013541444e119).epsilon(1e-9)); // 400 over 200
+    high.push_back(5000);
+    CHECK(ks(low, high).p == Approx(2 / 2.0539279877761786e119).epsilon(1e-9)); // 401 over 200
 }
 
 TEST_CASE("the index of stability, by either rule for what lies outside") {

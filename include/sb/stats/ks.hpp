@@ -4,9 +4,12 @@
 // How it works: under the null hypothesis every order of the pooled values is as likely as any other, so the samples walk along
 // a grid, a step right for a value of the first and a step up for one of the second. The chance of a walk that comes as far
 // from the diagonal as the one that was seen is added up where it first does so; nothing is taken away from one, so small
-// chances keep their digits. Between equal values nobody looks.
+// chances keep their digits. Between equal values nobody looks. Walks go by the toss of a coin that falls to the first sample as
+// often as it has values, all places after so many tosses at once; those that reach a far place count by how likely tosses
+// lead on to the end. Of two samples of one size and no equal values the sum is known in closed form.
 #pragma once
 #include <sb/stats/answer.hpp>
+#include <sb/stats/saddle_point.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -46,9 +49,68 @@ inline double kolmogorov_upper(double x) noexcept {
 
 /// Memory that a caller lends.
 struct ks_room {
-    std::vector<double> first, second, chances;
+    std::vector<double> first, second, walks, next;
     std::vector<std::uint8_t> looks;
 };
+
+namespace detail {
+
+/// The chance of `hits` of so many tosses, of which each hits with the chance `a` and misses with `b`.
+inline double coin_chance(double hits, double tosses, double a, double b) noexcept {
+    double const misses = tosses - hits;
+    if (hits == 0) return std::pow(b, misses);
+    if (misses == 0) return std::pow(a, hits);
+    return std::exp(stirling_rest(tosses) - stirling_rest(hits) - stirling_rest(misses) - deviance(hits, tosses * a) - deviance(misses, tosses * b)) *
+           std::sqrt(tosses / (2 * std::numbers::pi * hits * misses));
+}
+
+/// Of all walks through an n by n grid those that come `off` steps from its diagonal (Gnedenko and Korolyuk): twice the sum of
+/// (2n over n - k off) by (2n over n), k from 1, with changing sign; the first is the largest by far.
+inline double far_walks_of_a_square(std::size_t n, std::size_t off) noexcept {
+    double sum = 0, term = 1; // (2n over n - k off) by (2n over n)
+    bool plus = true;
+    for (std::size_t at = n; at >= off; plus = !plus) {
+        for (std::size_t i = 0; i < off; ++i) term *= static_cast<double>(at - i) / static_cast<double>(2 * n - at + i + 1);
+        at -= off;
+        sum += plus ? term : -term;
+        if (term < sum * 1e-18) break;
+    }
+    return 2 * sum;
+}
+
+/// Of all walks through an m by n grid those that are, where somebody looks, so far from the diagonal (times m n).
+inline double far_walks(std::size_t m, std::size_t n, std::int64_t farthest, ks_room& room) {
+    room.walks.assign(m + 3, 0), room.next.assign(m + 3, 0); // [i + 1]: at (i, s - i) after s tosses, never having been far
+    room.walks[1] = 1;
+    double const a = static_cast<double>(m) / static_cast<double>(m + n), b = static_cast<double>(n) / static_cast<double>(m + n);
+    auto const apart = [&](std::size_t i, std::size_t s) { return std::abs(static_cast<std::int64_t>(i * n) - static_cast<std::int64_t>((s - i) * m)); };
+    double const all = coin_chance(static_cast<double>(m), static_cast<double>(m + n), a, b);
+    double reached = 0;
+    std::size_t low = 0, high = 0; // places that there may be walks at
+    for (std::size_t s = 1; s <= m + n; ++s) {
+        auto const from = std::max(low, s > n ? s - n : 0), to = std::min(high + 1, std::min(s, m));
+        double const* const before = room.walks.data();
+        double* const here = room.next.data();
+        for (auto i = from; i <= to; ++i) here[i + 1] = b * before[i + 1] + a * before[i];
+        here[from] = here[to + 2] = 0; // beside them nobody is
+        low = from, high = to;
+        if (room.looks[s]) {
+            auto const leaves = [&](std::size_t i) {
+                if (apart(i, s) < farthest) return false;
+                if (here[i + 1] > 0) reached += here[i + 1] * coin_chance(static_cast<double>(m - i), static_cast<double>(m + n - s), a, b);
+                here[i + 1] = 0;
+                return true;
+            };
+            while (low <= high && leaves(low)) ++low;
+            while (high > low && leaves(high)) --high;
+            if (low > high) break;
+        }
+        std::swap(room.walks, room.next);
+    }
+    return reached / all;
+}
+
+} // namespace detail
 
 /// `most_steps`: of the grid, that are counted one by one; beyond, the limit is taken.
 inline ks_answer ks(std::span<double const> first, std::span<double const> second, ks_room& room, double most_steps = 1e8) {
@@ -85,20 +147,8 @@ inline ks_answer ks(std::span<double const> first, std::span<double const> secon
         got.p = kolmogorov_upper(got.statistic * std::sqrt(both / static_cast<double>(m + n)));
         return got;
     }
-    // chances[i] of being at (i, j) without having come as far, column by column
-    room.chances.assign(m + 1, 0);
-    double reached = 0;
-    for (std::size_t j = 0; j <= n; ++j)
-        for (std::size_t i = 0; i <= m; ++i) {
-            double here = 0;
-            auto const left = [&](std::size_t a, std::size_t b) { return static_cast<double>(m + n - a - b); };
-            if (i == 0 && j == 0) here = 1;
-            if (j > 0) here += room.chances[i] * static_cast<double>(n - j + 1) / left(i, j - 1);
-            if (i > 0) here += room.chances[i - 1] * static_cast<double>(m - i + 1) / left(i - 1, j);
-            if (room.looks[i + j] && apart(i, j) >= farthest) reached += here, here = 0;
-            room.chances[i] = here;
-        }
-    got.p = std::min(reached, 1.0);
+    bool const tied = std::find(room.looks.begin() + 1, room.looks.end(), 0) != room.looks.end();
+    got.p = std::min(1.0, m == n && !tied ? detail::far_walks_of_a_square(m, static_cast<std::size_t>(farthest) / m) : detail::far_walks(m, n, farthest, room));
     return got;
 }
 inline ks_answer ks(std::span<double const> first, std::span<double const> second) {

@@ -41,13 +41,18 @@ inline double mean_of(std::span<double const> values) noexcept {
 /// In a group: two values lie equally far from their centre, whatever they are.
 inline constexpr std::size_t fewest_to_spread = 3;
 
-/// Of values in order.
-inline double center_of(std::span<double const> ordered, levene_request const& asked) noexcept {
-    auto const n = ordered.size();
+/// Changes the order of the values.
+inline double center_of(std::span<double> values, levene_request const& asked) noexcept {
+    auto const n = values.size();
+    auto const place = [&](std::size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i); };
     auto const cut = static_cast<std::size_t>(static_cast<double>(n) * asked.trim);
-    if (asked.center == levene_center::mean) return mean_of(ordered);
-    if (asked.center == levene_center::trimmed && 2 * cut < n) return mean_of(ordered.subspan(cut, n - 2 * cut));
-    double const low = ordered[(n - 1) / 2], high = ordered[n / 2];
+    if (asked.center == levene_center::mean) return mean_of(values);
+    if (asked.center == levene_center::trimmed && 2 * cut < n) {
+        if (cut > 0) std::nth_element(values.begin(), place(cut), values.end()), std::nth_element(place(cut), place(n - cut - 1), values.end());
+        return mean_of(values.subspan(cut, n - 2 * cut));
+    }
+    std::nth_element(values.begin(), place(n / 2), values.end());
+    double const high = values[n / 2], low = n % 2 ? high : *std::max_element(values.begin(), place(n / 2));
     return low + (high - low) / 2;
 }
 
@@ -75,7 +80,6 @@ inline levene_answer levene(std::span<std::span<double const> const> groups, lev
     for (auto const& group : groups) {
         std::span<double> const distances{at, group.size()};
         std::transform(group.begin(), group.end(), at, [first = group.front()](double x) { return x - first; }); // what they share would cost the centre its digits
-        if (asked.center != levene_center::mean) std::sort(distances.begin(), distances.end());
         double const center = detail::center_of(distances, asked);
         for (double& x : distances) x = std::abs(x - center), farthest = std::max(farthest, x);
         at += group.size();

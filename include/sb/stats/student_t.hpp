@@ -61,25 +61,26 @@ inline double normal_quantile(double p) noexcept {
 /// The t whose upper tail is `p`, 0 < p <= ½, with `df` >= 1 degrees of freedom.
 inline double student_t_quantile(double p, double df) noexcept {
     if (p >= 0.5) return 0;
-    if (df > 1e4) { // Cornish-Fisher (Abramowitz, Stegun 26.7.5): what is left out is below 1e-15 here
-        double const z = normal_quantile(p), s = z * z;
-        double const g1 = (s + 1) / 4, g2 = ((5 * s + 16) * s + 3) / 96, g3 = (((3 * s + 19) * s + 17) * s - 15) / 384;
-        double const g4 = ((((79 * s + 776) * s + 1482) * s - 1920) * s - 945) / 92160;
-        return z + z / df * (g1 + (g2 + (g3 + g4 / df) / df) / df);
+    // Cornish-Fisher (Abramowitz, Stegun 26.7.5)
+    double const z = normal_quantile(p), s = z * z;
+    double const g1 = (s + 1) / 4, g2 = ((5 * s + 16) * s + 3) / 96, g3 = (((3 * s + 19) * s + 17) * s - 15) / 384;
+    double const g4 = ((((79 * s + 776) * s + 1482) * s - 1920) * s - 945) / 92160;
+    double const near = z + z / df * (g1 + (g2 + (g3 + g4 / df) / df) / df);
+    if (df > 1e4) return near; // what is left out is below 1e-15 here
+    // from there, if it is near by what is left out, else from a bound that is doubled until it lies above: Newton on the
+    // logarithm of the tail, which is nearly straight, kept inside the bracket
+    double low = 0, high = std::numeric_limits<double>::infinity(), t = near;
+    if (df < 4 || s > df) {
+        for (high = 1; student_t_upper(high, df) > p; high *= 2) low = high;
+        t = (low + high) / 2;
     }
-    // between 0 and a bound that is doubled until it lies above; then Newton on the logarithm of the tail, which is
-    // nearly straight, kept inside the bracket
-    double low = 0, high = 1;
-    while (student_t_upper(high, df) > p) low = high, high *= 2;
-    double t = (low + high) / 2;
     for (int i = 0; i < 200; ++i) {
         double const tail = student_t_upper(t, df);
+        double const step = std::log(tail / p) * tail / student_t_density(t, df), next = t + step;
+        if (std::abs(step) <= 4 * std::numeric_limits<double>::epsilon() * t) return next;
         (tail > p ? low : high) = t;
-        double next = t + std::log(tail / p) * tail / student_t_density(t, df);
-        if (!(next > low && next < high)) next = (low + high) / 2;
-        bool const done = std::abs(next - t) <= 4 * std::numeric_limits<double>::epsilon() * t;
-        t = next;
-        if (done) break;
+        if (next > low && next < high) t = next;
+        else t = high < std::numeric_limits<double>::infinity() ? (low + high) / 2 : 2 * t;
     }
     return t;
 }
