@@ -13,7 +13,7 @@ trend trend_of(std::string_view word) { return word == "n" ? trend::none : word 
 lag_choice choice_of(std::string_view word) { return word == "AIC" ? lag_choice::aic : word == "BIC" ? lag_choice::bic : word == "t-stat" ? lag_choice::t_stat : lag_choice::fixed; }
 } // namespace
 
-TEST_CASE("the Dickey-Fuller test agrees with exact arithmetic") {
+TEST_CASE("the Dickey-Fuller test agrees with exact arithmetic", "[adf:oracle]") {
     auto const& series = all_series();
     auto const file = oracle("adf.json");
     adf_room room;
@@ -38,7 +38,7 @@ TEST_CASE("the Dickey-Fuller test agrees with exact arithmetic") {
     CHECK(worst < 1e-10);
 }
 
-TEST_CASE("R's urca agrees at fixed lags") {
+TEST_CASE("R's urca agrees at fixed lags", "[adf:oracle]") {
     auto const& series = all_series();
     auto const file = oracle("adf.json");
     int seen = 0;
@@ -57,7 +57,7 @@ TEST_CASE("R's urca agrees at fixed lags") {
     CHECK(seen > 10);
 }
 
-TEST_CASE("what has no answer gets a reason and never a small p") {
+TEST_CASE("what has no answer gets a reason and never a small p", "[adf:degenerate]") {
     auto const file = oracle("traps.json");
     int seen = 0;
     for (auto const& c : *member(file, "cases")->if_array()) {
@@ -96,7 +96,7 @@ TEST_CASE("what has no answer gets a reason and never a small p") {
     CHECK(adf(wide).why == no_answer::not_finite);
 }
 
-TEST_CASE("units, offsets and the time's direction of measuring do not move the statistic") {
+TEST_CASE("units, offsets and the time's direction of measuring do not move the statistic", "[adf:property]") {
     for (auto const& [name, values] : all_series()) {
         if (name.starts_with("dev_rw_off")) continue;
         for (auto const with : {trend::none, trend::constant, trend::linear, trend::quadratic}) {
@@ -128,7 +128,7 @@ TEST_CASE("units, offsets and the time's direction of measuring do not move the 
     for (auto const with : {trend::constant, trend::linear, trend::quadratic}) CHECK(adf(moved, {with, lag_choice::bic, -1}).statistic == Approx(adf(walk, {with, lag_choice::bic, -1}).statistic).epsilon(1e-11));
 }
 
-TEST_CASE("every instruction set gives the same bytes") {
+TEST_CASE("every instruction set gives the same bytes", "[adf:property]") {
     auto const best = sb::best_instruction_set();
     adf_room room;
     for (auto const& [name, values] : all_series())
@@ -149,7 +149,7 @@ TEST_CASE("every instruction set gives the same bytes") {
             }
 }
 
-TEST_CASE("MacKinnon's surfaces") {
+TEST_CASE("MacKinnon's surfaces", "[mackinnon:oracle][mackinnon:property]") {
     auto const file = oracle("mackinnon.json");
     for (auto const& c : *member(file, "p_values")->if_array()) {
         INFO(text(c, "regression") << " " << number(c, "tau"));

@@ -35,7 +35,7 @@ std::vector<std::size_t> places(change_answer const& got) {
 
 } // namespace
 
-TEST_CASE("the clearest split agrees with apache/otava's own distances") {
+TEST_CASE("the clearest split agrees with apache/otava's own distances", "[change_points:oracle]") {
     auto const all = oracle("changepoint.json");
     int asked = 0;
     split_finder finder;
@@ -54,7 +54,7 @@ TEST_CASE("the clearest split agrees with apache/otava's own distances") {
     CHECK(asked == 8);
 }
 
-TEST_CASE("the clearest split is that of the definition, for all lengths and shortest stretches") {
+TEST_CASE("the clearest split is that of the definition, for all lengths and shortest stretches", "[change_points:property]") {
     sb::random_stream chance{7};
     split_finder finder; // its memory is that of the call before
     for (int round = 0; round < 400; ++round) {
@@ -71,7 +71,7 @@ TEST_CASE("the clearest split is that of the definition, for all lengths and sho
     }
 }
 
-TEST_CASE("changes of mean and of spread are found where they are") {
+TEST_CASE("changes of mean and of spread are found where they are", "[change_points:property]") {
     normal_values chance{8};
     series steps = chance.many(60, 0, 1);
     for (auto const& more : {chance.many(50, 6, 1), chance.many(70, -3, 1)}) steps.insert(steps.end(), more.begin(), more.end());
@@ -90,7 +90,7 @@ TEST_CASE("changes of mean and of spread are found where they are") {
     CHECK(change_points(spike).points.empty()); // one value is no stretch
 }
 
-TEST_CASE("the oracles' steps are found, and nothing where nothing is") {
+TEST_CASE("the oracles' steps are found, and nothing where nothing is", "[change_points:oracle]") {
     auto const all = oracle("changepoint.json");
     for (auto const& c : *member(all, "cases")->if_array()) {
         auto const name = text(c, "case");
@@ -106,7 +106,7 @@ TEST_CASE("the oracles' steps are found, and nothing where nothing is") {
     }
 }
 
-TEST_CASE("a series that does not change raises an alarm as rarely as is said") {
+TEST_CASE("a series that does not change raises an alarm as rarely as is said", "[change_points:property]") {
     normal_values chance{9};
     constexpr int rounds = 400;
     int alarms = 0, skewed = 0;
@@ -123,7 +123,7 @@ TEST_CASE("a series that does not change raises an alarm as rarely as is said") 
     CHECK(skewed / double{rounds} == Approx(0.05).margin(error));
 }
 
-TEST_CASE("the same seed gives the same answer, and another hardly another") {
+TEST_CASE("the same seed gives the same answer, and another hardly another", "[change_points:property]") {
     normal_values chance{10};
     auto x = chance.many(30);
     auto const later = chance.many(30, 1.2);
@@ -136,7 +136,7 @@ TEST_CASE("the same seed gives the same answer, and another hardly another") {
     CHECK(change_points(x, other).p == Approx(one.p).margin(0.03));
 }
 
-TEST_CASE("where no change can be looked for it is said") {
+TEST_CASE("where no change can be looked for it is said", "[change_points:degenerate]") {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     CHECK(change_points({}).why == no_answer::too_short);
     CHECK(change_points(series{1, 2, 3}).why == no_answer::too_short);

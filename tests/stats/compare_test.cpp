@@ -24,7 +24,7 @@ sb::array const& cases(std::string_view name) { return *member(oracles(), name)-
 
 } // namespace
 
-TEST_CASE("differences of means agree with scipy") {
+TEST_CASE("differences of means agree with scipy", "[means:oracle]") {
     for (auto const& c : cases("welch")) {
         auto const got = difference_of_means(numbers(*member(c, "first")), numbers(*member(c, "second")));
         REQUIRE(got);
@@ -42,7 +42,7 @@ TEST_CASE("differences of means agree with scipy") {
     }
 }
 
-TEST_CASE("Mann and Whitney's test agrees with scipy, and with all permutations where values are equal") {
+TEST_CASE("Mann and Whitney's test agrees with scipy, and with all permutations where values are equal", "[mann_whitney:oracle]") {
     int exact = 0;
     for (auto const& c : cases("mann_whitney")) {
         auto const first = numbers(*member(c, "first")), second = numbers(*member(c, "second"));
@@ -64,7 +64,7 @@ TEST_CASE("Mann and Whitney's test agrees with scipy, and with all permutations 
     CHECK(exact == 4);
 }
 
-TEST_CASE("the shift and its interval are differences of the samples, and move with them") {
+TEST_CASE("the shift and its interval are differences of the samples, and move with them", "[mann_whitney:property]") {
     normal_values chance{3};
     for (std::size_t const m : {2u, 5u, 13u})
         for (std::size_t const n : {3u, 8u, 21u}) {
@@ -92,7 +92,7 @@ TEST_CASE("the shift and its interval are differences of the samples, and move w
         }
 }
 
-TEST_CASE("p values of several tests agree with statsmodels") {
+TEST_CASE("p values of several tests agree with statsmodels", "[multiple:oracle][multiple:property][multiple:degenerate]") {
     for (auto const& c : cases("multiple")) {
         auto const p = numbers(*member(c, "p")), by_holm = numbers(*member(c, "holm")), by_share = numbers(*member(c, "bh"));
         auto const one = holm(p), other = benjamini_hochberg(p);
@@ -109,7 +109,7 @@ TEST_CASE("p values of several tests agree with statsmodels") {
     CHECK(benjamini_hochberg(some)[2] == 0.04);
 }
 
-TEST_CASE("the interval of a share agrees with statsmodels") {
+TEST_CASE("the interval of a share agrees with statsmodels", "[share:oracle][share:degenerate]") {
     for (auto const& row : cases("wilson")) {
         auto const c = numbers(row);
         auto const [lo, hi] = share_interval(static_cast<std::int64_t>(c[0]), static_cast<std::int64_t>(c[1]), c[2]);
@@ -122,7 +122,7 @@ TEST_CASE("the interval of a share agrees with statsmodels") {
     CHECK(share_interval(9, 9).hi == 1);
 }
 
-TEST_CASE("equivalence is shown by an interval inside the margin, and by nothing else") {
+TEST_CASE("equivalence is shown by an interval inside the margin, and by nothing else", "[means:property]") {
     normal_values chance{4};
     for (int round = 0; round < 200; ++round) {
         auto const got = mean_of(chance.many(12, 0.1, 0.3));
@@ -135,7 +135,7 @@ TEST_CASE("equivalence is shown by an interval inside the margin, and by nothing
     }
 }
 
-TEST_CASE("the chance of a false equivalence at the margin is the stated one, and that of a false difference too") {
+TEST_CASE("the chance of a false equivalence at the margin is the stated one, and that of a false difference too", "[means:property][mann_whitney:property]") {
     normal_values chance{5};
     constexpr int rounds = 4000;
     double const error = 3 * std::sqrt(0.05 * 0.95 / rounds); // of the simulation
@@ -159,7 +159,7 @@ TEST_CASE("the chance of a false equivalence at the margin is the stated one, an
     }
 }
 
-TEST_CASE("a mean of values that depend on their neighbours claims less") {
+TEST_CASE("a mean of values that depend on their neighbours claims less", "[means:property]") {
     normal_values chance{6};
     constexpr int rounds = 3000;
     constexpr std::size_t n = 200;
@@ -179,7 +179,7 @@ TEST_CASE("a mean of values that depend on their neighbours claims less") {
     CHECK(effective_n(100, 1) == 1);
 }
 
-TEST_CASE("what cannot be compared is not") {
+TEST_CASE("what cannot be compared is not", "[means:degenerate][mann_whitney:degenerate]") {
     sample const one{1}, two{1, 2}, flat{3, 3, 3}, other{4, 4}, odd{1, NAN}, none{}, huge{1e308, 1.1e308}, low{-1e308, -1.2e308};
     CHECK(mean_of(one).why == no_answer::too_short);
     CHECK(mean_of(none).why == no_answer::too_short);

@@ -11,7 +11,7 @@
 using namespace sb::stats;
 using namespace sb::test;
 
-TEST_CASE("two samples are compared as R does, and ties are counted") {
+TEST_CASE("two samples are compared as R does, and ties are counted", "[ks:oracle]") {
     auto const file = oracle("drift.json");
     ks_room room;
     for (auto const& c : *member(file, "cases")->if_array()) {
@@ -36,7 +36,7 @@ TEST_CASE("two samples are compared as R does, and ties are counted") {
     }
 }
 
-TEST_CASE("few values: every order counted by hand") {
+TEST_CASE("few values: every order counted by hand", "[ks:oracle][ks:degenerate]") {
     // of the six orders of two and two, both samples apart in two, and at least half apart in all
     std::vector<double> const low{1, 2}, high{3, 4}, mixed{1, 3}, other{2, 4};
     CHECK(ks(low, high).p == Approx(1.0 / 3));
@@ -87,7 +87,7 @@ double far_by_definition(std::vector<double> first, std::vector<double> second) 
 
 } // namespace
 
-TEST_CASE("the chance of a distance is that of the definition, for all sizes, with ties and without") {
+TEST_CASE("the chance of a distance is that of the definition, for all sizes, with ties and without", "[ks:property]") {
     sb::random_stream chance{17};
     ks_room room;
     for (int round = 0; round < 600; ++round) {
@@ -101,7 +101,7 @@ TEST_CASE("the chance of a distance is that of the definition, for all sizes, wi
     }
 }
 
-TEST_CASE("a few values against very many, and samples far apart, keep their digits") {
+TEST_CASE("a few values against very many, and samples far apart, keep their digits", "[ks:property]") {
     std::vector<double> many(100'000);
     for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<double>(i);
     std::vector<double> const one{99'989.5}; // above all but 10: of 100,001 places 11 at each end are as far out
@@ -116,7 +116,7 @@ TEST_CASE("a few values against very many, and samples far apart, keep their dig
     CHECK(ks(low, high).p == Approx(2 / 2.0539279877761786e119).epsilon(1e-9)); // 401 over 200
 }
 
-TEST_CASE("the index of stability, by either rule for what lies outside") {
+TEST_CASE("the index of stability, by either rule for what lies outside", "[psi:oracle][psi:degenerate]") {
     auto const file = oracle("drift.json");
     for (auto const& c : *member(file, "cases")->if_array()) {
         INFO(text(c, "case"));
@@ -133,7 +133,7 @@ TEST_CASE("the index of stability, by either rule for what lies outside") {
     CHECK(psi(some, some).p == 1);
 }
 
-TEST_CASE("when nothing has moved the index is beyond its 5 % in one of twenty samples") {
+TEST_CASE("when nothing has moved the index is beyond its 5 % in one of twenty samples", "[psi:property]") {
     sb::random_stream chance{11};
     int beyond = 0;
     constexpr int samples = 2000;

@@ -6,7 +6,7 @@
 using namespace sb::stats;
 using namespace sb::test;
 
-TEST_CASE("KPSS agrees with exact arithmetic, and with R at its lags") {
+TEST_CASE("KPSS agrees with exact arithmetic, and with R at its lags", "[kpss:oracle]") {
     auto const file = oracle("kpss.json");
     std::vector<double> room;
     for (auto const& c : *member(file, "cases")->if_array()) {
@@ -28,7 +28,7 @@ TEST_CASE("KPSS agrees with exact arithmetic, and with R at its lags") {
     }
 }
 
-TEST_CASE("what KPSS has no answer to gets a reason") {
+TEST_CASE("what KPSS has no answer to gets a reason", "[kpss:degenerate]") {
     CHECK(kpss({}).why == no_answer::too_short);
     std::vector<double> const one{1}, two{1, 2}, same(30, 0.1), broken{1, NAN, 3, 4}, endless{1, INFINITY, 2, 3}, wide{-1e308, 1e308, 0, 1};
     CHECK(kpss(one).why == no_answer::constant);
@@ -47,7 +47,7 @@ TEST_CASE("what KPSS has no answer to gets a reason") {
     CHECK(kpss(ramp, {trend::quadratic, kpss_lags::fixed, 3}).why == no_answer::bad_request);
 }
 
-TEST_CASE("units and offsets do not move the statistic of KPSS") {
+TEST_CASE("units and offsets do not move the statistic of KPSS", "[kpss:property]") {
     for (auto const& [name, values] : all_series())
         for (auto const around : {trend::constant, trend::linear}) {
             INFO(name);

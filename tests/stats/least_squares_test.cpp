@@ -39,7 +39,7 @@ column powers(column const& x, int power) {
 
 } // namespace
 
-TEST_CASE("linear regression has NIST's certified digits") {
+TEST_CASE("linear regression has NIST's certified digits", "[least_squares:oracle]") {
     auto const all = oracle("nist_strd.json");
     int asked = 0;
     for (auto const& c : *member(all, "linear_regression")->if_array()) {
@@ -67,7 +67,7 @@ TEST_CASE("linear regression has NIST's certified digits") {
     CHECK(asked == 4);
 }
 
-TEST_CASE("regression with and without neighbours that depend on each other agrees with statsmodels") {
+TEST_CASE("regression with and without neighbours that depend on each other agrees with statsmodels", "[least_squares:oracle]") {
     auto const all = oracle("regression.json");
     int asked = 0;
     for (auto const& c : *member(all, "cases")->if_array()) {
@@ -92,7 +92,7 @@ TEST_CASE("regression with and without neighbours that depend on each other agre
     CHECK(asked == 12);
 }
 
-TEST_CASE("ridge regression agrees with rational arithmetic") {
+TEST_CASE("ridge regression agrees with rational arithmetic", "[least_squares:oracle]") {
     auto const all = oracle("ridge.json");
     int asked = 0;
     for (auto const& c : *member(all, "cases")->if_array()) {
@@ -112,7 +112,7 @@ TEST_CASE("ridge regression agrees with rational arithmetic") {
     CHECK(asked == 30);
 }
 
-TEST_CASE("residuals stand upright on what explains, and leverage adds up to the terms") {
+TEST_CASE("residuals stand upright on what explains, and leverage adds up to the terms", "[least_squares:property]") {
     sb::random_stream chance{11};
     for (int round = 0; round < 20; ++round) {
         std::vector<column> columns(3);
@@ -142,7 +142,7 @@ TEST_CASE("residuals stand upright on what explains, and leverage adds up to the
     }
 }
 
-TEST_CASE("a line through values in order") {
+TEST_CASE("a line through values in order", "[least_squares:oracle]") {
     auto const got = line_of(column{1, 3, 2, 5, 4});
     REQUIRE(got);
     CHECK(got.coefficients[0] == Approx(0.8));
@@ -152,7 +152,7 @@ TEST_CASE("a line through values in order") {
     CHECK(hi == Approx(0.8 + 3.182446305284263 * got.errors[0]).epsilon(1e-12));
 }
 
-TEST_CASE("what a regression cannot tell it does not") {
+TEST_CASE("what a regression cannot tell it does not", "[least_squares:degenerate]") {
     column const one{1, 2, 3, 4, 5}, two{2, 4, 6, 8, 10}, flat{7, 7, 7, 7, 7}, y{1, 3, 2, 5, 4}, tenths{0.1, 0.1, 0.1, 0.1, 0.1};
     auto const why = [](regression_answer const& got) { return got.why; };
     CHECK(why(fit({one, two}, y)) == no_answer::collinear);

@@ -20,7 +20,7 @@ levene_request request_of(std::string const& center) {
 }
 } // namespace
 
-TEST_CASE("Levene agrees with rational arithmetic, and with R where a mean is trimmed") {
+TEST_CASE("Levene agrees with rational arithmetic, and with R where a mean is trimmed", "[levene:oracle]") {
     auto const file = oracle("levene.json");
     std::map<std::string, groups> data;
     for (auto const& c : *member(file, "cases")->if_array()) {
@@ -53,7 +53,7 @@ TEST_CASE("Levene agrees with rational arithmetic, and with R where a mean is tr
     }
 }
 
-TEST_CASE("what Levene has no answer to gets a reason") {
+TEST_CASE("what Levene has no answer to gets a reason", "[levene:degenerate]") {
     auto const file = oracle("traps.json");
     int seen = 0;
     for (auto const& c : *member(file, "cases")->if_array()) {
@@ -81,7 +81,7 @@ TEST_CASE("what Levene has no answer to gets a reason") {
     CHECK(ask({{0.1, 0.1, 0.3, 0.3}, {10.1, 10.1, 10.9, 10.9}}).why == no_answer::perfect_fit);
 }
 
-TEST_CASE("the upper tail of F agrees with fifty-digit arithmetic") {
+TEST_CASE("the upper tail of F agrees with fifty-digit arithmetic", "[f_distribution:oracle]") {
     auto const all = oracle("distributions.json");
     for (auto const& c : *member(all, "F_sf")->if_array()) {
         auto const want = number(c, "sf");

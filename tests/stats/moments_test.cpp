@@ -15,7 +15,7 @@ namespace {
 double agreement(double got, double want) { return got == want ? 17 : -std::log10(std::abs(got - want) / (want == 0 ? 1 : std::abs(want))); }
 } // namespace
 
-TEST_CASE("mean, spread and autocorrelation agree with NIST's certified values to twelve digits") {
+TEST_CASE("mean, spread and autocorrelation agree with NIST's certified values to twelve digits", "[moments:oracle]") {
     auto const file = oracle("nist_strd.json");
     for (auto const& c : *member(file, "univariate")->if_array()) {
         INFO(text(c, "dataset"));
@@ -44,7 +44,7 @@ TEST_CASE("mean, spread and autocorrelation agree with NIST's certified values t
     }
 }
 
-TEST_CASE("few values have what they have") {
+TEST_CASE("few values have what they have", "[moments:degenerate]") {
     moments none, one, same;
     one.push(5);
     for (int i = 0; i < 9; ++i) same.push(0.1);
@@ -67,7 +67,7 @@ TEST_CASE("few values have what they have") {
     CHECK(still.slope() == 0);
 }
 
-TEST_CASE("weights that fade agree with forty-digit arithmetic") {
+TEST_CASE("weights that fade agree with forty-digit arithmetic", "[ewm:oracle]") {
     auto const file = oracle("ewm.json");
     for (auto const& c : *member(file, "cases")->if_array()) {
         auto const name = text(c, "series");
@@ -91,7 +91,7 @@ TEST_CASE("weights that fade agree with forty-digit arithmetic") {
     CHECK_FALSE(none.stddev());
 }
 
-TEST_CASE("correlation over windows agrees with rational arithmetic, and does not drift") {
+TEST_CASE("correlation over windows agrees with rational arithmetic, and does not drift", "[rolling:oracle]") {
     auto const file = oracle("rolling_corr.json");
     for (auto const& c : *member(file, "cases")->if_array()) {
         INFO(text(c, "x") << " " << text(c, "y"));
@@ -121,7 +121,7 @@ TEST_CASE("correlation over windows agrees with rational arithmetic, and does no
     }
 }
 
-TEST_CASE("a window's summary is that of its values alone, whatever went through it before") {
+TEST_CASE("a window's summary is that of its values alone, whatever went through it before", "[rolling:property]") {
     sb::random_stream chance{3};
     rolling<moments> window{16};
     std::vector<double> all;

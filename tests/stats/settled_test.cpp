@@ -32,7 +32,7 @@ double share(int rounds, std::function<settle_answer()> const& one) {
 
 } // namespace
 
-TEST_CASE("the rows that the predecessor's tests pin") {
+TEST_CASE("the rows that the predecessor's tests pin", "[settled:oracle]") {
     for (auto const& x : {series{.005, .005, .005, .005}, series{.002, .002, .002}, series{.001, .001, .001, .001, .001}, series{.001, .002, .0015, .0011, .0009}})
         CHECK(settled(x, near_zero(.01)).settled());
     for (auto const& x : {series{.02, .02, .02}, series{.05, -.05, .05, -.05}, series{-.05, .05, -.05}}) {
@@ -43,7 +43,7 @@ TEST_CASE("the rows that the predecessor's tests pin") {
     }
 }
 
-TEST_CASE("a level that is kept has settled wherever it lies; a change that adds up has not") {
+TEST_CASE("a level that is kept has settled wherever it lies; a change that adds up has not", "[settled:property]") {
     normal_values chance{21};
     auto const flat = chance.many(40, 0.05, 0.001);
     CHECK(settled(flat, stable(0.005)).settled());
@@ -56,7 +56,7 @@ TEST_CASE("a level that is kept has settled wherever it lies; a change that adds
     CHECK(settled(louder, stable(0.01)).lacks == unsettled::spread);
 }
 
-TEST_CASE("what changes by the margin is called settled as rarely as is said, what does not as often as can be") {
+TEST_CASE("what changes by the margin is called settled as rarely as is said, what does not as often as can be", "[settled:property]") {
     constexpr int rounds = 1000;
     double const most = 0.05 + 3 * std::sqrt(0.05 * 0.95 / rounds);
     normal_values chance{22};
@@ -84,7 +84,7 @@ TEST_CASE("what changes by the margin is called settled as rarely as is said, wh
     }
 }
 
-TEST_CASE("a walk is not called settled") {
+TEST_CASE("a walk is not called settled", "[settled:property]") {
     normal_values chance{23};
     int called = 0;
     for (int round = 0; round < 500; ++round) {
@@ -96,7 +96,7 @@ TEST_CASE("a walk is not called settled") {
     CHECK(called < 15);
 }
 
-TEST_CASE("of many series one false alarm does not hold all back") {
+TEST_CASE("of many series one false alarm does not hold all back", "[settled:property]") {
     normal_values chance{24};
     int together = 0;
     constexpr int rounds = 100;
@@ -112,7 +112,7 @@ TEST_CASE("of many series one false alarm does not hold all back") {
     CHECK(together <= 8); // one in a hundred each time, twice for two windows; without the correction it would be a quarter
 }
 
-TEST_CASE("several windows in a row have to pass") {
+TEST_CASE("several windows in a row have to pass", "[settled:property]") {
     normal_values chance{25};
     auto x = chance.many(12, 0, 0.01);
     CHECK(settled(x, stable(1)).settled());
@@ -123,7 +123,7 @@ TEST_CASE("several windows in a row have to pass") {
     CHECK(settled(x, asked).lacks == unsettled::passes);
 }
 
-TEST_CASE("the unit of the values and of the margin is the caller's") {
+TEST_CASE("the unit of the values and of the margin is the caller's", "[settled:property]") {
     normal_values chance{26};
     for (int round = 0; round < 20; ++round) {
         auto const x = chance.many(30);
@@ -139,7 +139,7 @@ TEST_CASE("the unit of the values and of the margin is the caller's") {
     }
 }
 
-TEST_CASE("what cannot be judged is not called settled") {
+TEST_CASE("what cannot be judged is not called settled", "[settled:degenerate]") {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     auto const why = [](series const& x, settle_request const& asked) { return settled(x, asked).why; };
     series const some{1, 2, 1, 2, 1, 2, 1, 2, 1, 2};

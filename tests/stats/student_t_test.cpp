@@ -7,7 +7,7 @@
 
 using namespace sb::test;
 
-TEST_CASE("the upper tail of Student's t agrees with fifty-digit arithmetic") {
+TEST_CASE("the upper tail of Student's t agrees with fifty-digit arithmetic", "[student_t:oracle]") {
     auto const all = oracle("distributions.json");
     for (auto const& c : *all.if_object()->find("sf")->if_array()) {
         auto const want = number(c, "sf");
@@ -16,7 +16,7 @@ TEST_CASE("the upper tail of Student's t agrees with fifty-digit arithmetic") {
     }
 }
 
-TEST_CASE("the quantile of Student's t agrees with fifty-digit arithmetic") {
+TEST_CASE("the quantile of Student's t agrees with fifty-digit arithmetic", "[student_t:oracle]") {
     auto const all = oracle("distributions.json");
     for (auto const& c : *all.if_object()->find("isf")->if_array()) {
         INFO("p " << number(c, "p") << " df " << number(c, "df"));
@@ -24,14 +24,14 @@ TEST_CASE("the quantile of Student's t agrees with fifty-digit arithmetic") {
     }
 }
 
-TEST_CASE("with many degrees of freedom the quantile keeps its digits") {
+TEST_CASE("with many degrees of freedom the quantile keeps its digits", "[student_t:oracle]") {
     // forty-digit arithmetic: the incomplete beta function, inverted
     CHECK(sb::stats::student_t_quantile(0.025, 1e4) == Approx(1.9602012398906262578).epsilon(1e-13));
     CHECK(sb::stats::student_t_quantile(0.025, 1e6) == Approx(1.9599663568141070353).epsilon(1e-13));
     CHECK(sb::stats::student_t_quantile(0.025, 1e9) == Approx(1.9599639869123254686).epsilon(1e-13));
 }
 
-TEST_CASE("the interval of a mean agrees with rational arithmetic") {
+TEST_CASE("the interval of a mean agrees with rational arithmetic", "[interval:oracle]") {
     auto const all = oracle("mean_ci.json");
     auto const series = oracle("series.json");
     for (auto const& c : *all.if_object()->find("cases")->if_array()) {

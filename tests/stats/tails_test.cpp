@@ -17,7 +17,7 @@ bool close(double got, double want) { return std::abs(got - want) <= (want < 1e-
 
 } // namespace
 
-TEST_CASE("tails of F and chi square agree with sixty-digit arithmetic, for few degrees and many") {
+TEST_CASE("tails of F and chi square agree with sixty-digit arithmetic, for few degrees and many", "[f_distribution:oracle][chi_square:oracle]") {
     auto const all = oracle("tails.json");
     int asked = 0;
     for (auto const& row : *all.if_object()->find("F")->if_array()) {
@@ -35,7 +35,7 @@ TEST_CASE("tails of F and chi square agree with sixty-digit arithmetic, for few 
     CHECK(asked == 374);
 }
 
-TEST_CASE("a tail at its ends, and where nothing is asked") {
+TEST_CASE("a tail at its ends, and where nothing is asked", "[f_distribution:degenerate][chi_square:degenerate]") {
     CHECK(f_upper(0, 2, 3) == 1);
     CHECK(f_upper(-1, 2, 3) == 1);
     CHECK(f_upper(INFINITY, 2, 3) == 0);
@@ -48,7 +48,7 @@ TEST_CASE("a tail at its ends, and where nothing is asked") {
     CHECK(chi_square_upper(1e6, 2) == 0);
 }
 
-TEST_CASE("tails fall, and meet what they are known to be") {
+TEST_CASE("tails fall, and meet what they are known to be", "[f_distribution:property][chi_square:property][student_t:property]") {
     for (double const df : {1.0, 2.0, 7.5, 60.0}) {
         double before_f = 1, before_c = 1;
         for (double x = 0.05; x < 40; x *= 1.1) {
