@@ -3,6 +3,8 @@
 #include <sb/stats/adf.hpp>
 #include "support/catch.hpp"
 #include "support/oracle.hpp"
+#include <cmath>
+#include <limits>
 #include <string>
 
 using namespace sb::stats;
@@ -149,7 +151,7 @@ TEST_CASE("every instruction set gives the same bytes", "[adf:property]") {
             }
 }
 
-TEST_CASE("MacKinnon's surfaces", "[mackinnon:oracle][mackinnon:property]") {
+TEST_CASE("MacKinnon's surfaces", "[mackinnon:oracle]") {
     auto const file = oracle("mackinnon.json");
     for (auto const& c : *member(file, "p_values")->if_array()) {
         INFO(text(c, "regression") << " " << number(c, "tau"));
@@ -163,5 +165,31 @@ TEST_CASE("MacKinnon's surfaces", "[mackinnon:oracle][mackinnon:property]") {
         CHECK(got[1] == Approx(number(c, "5%")).epsilon(1e-12));
         CHECK(got[2] == Approx(number(c, "10%")).epsilon(1e-12));
     }
-    CHECK(dickey_fuller_p(100, trend::none) == 1);
+}
+
+TEST_CASE("MacKinnon's p rises with the statistic but for the joint, and the critical values are where p says", "[mackinnon:property]") {
+    for (auto const with : {trend::none, trend::constant, trend::linear, trend::quadratic}) {
+        double last = 0;
+        for (double tau = -25; tau < 5; tau += 0.01) {
+            double const p = dickey_fuller_p(tau, with);
+            CHECK(p >= last - 0.004);
+            CHECK((p >= 0 && p <= 1));
+            last = p;
+        }
+        auto const critical = dickey_fuller_critical(with, 1e9);
+        CHECK(dickey_fuller_p(critical[0], with) == Approx(0.01).margin(0.001));
+        CHECK(dickey_fuller_p(critical[1], with) == Approx(0.05).margin(0.002));
+        CHECK(dickey_fuller_p(critical[2], with) == Approx(0.10).margin(0.004));
+    }
+}
+
+TEST_CASE("MacKinnon's surfaces end, and have nothing for no observations", "[mackinnon:degenerate]") {
+    double const inf = std::numeric_limits<double>::infinity();
+    for (auto const with : {trend::none, trend::constant, trend::linear, trend::quadratic}) {
+        CHECK(dickey_fuller_p(-inf, with) == 0);
+        CHECK(dickey_fuller_p(100, with) == 1);
+        CHECK(std::isnan(dickey_fuller_p(std::numeric_limits<double>::quiet_NaN(), with)));
+        for (double const none : {0.0, -1.0, double{NAN}})
+            for (double const c : dickey_fuller_critical(with, none)) CHECK(std::isnan(c));
+    }
 }

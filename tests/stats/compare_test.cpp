@@ -109,17 +109,46 @@ TEST_CASE("p values of several tests agree with statsmodels", "[multiple:oracle]
     CHECK(benjamini_hochberg(some)[2] == 0.04);
 }
 
-TEST_CASE("the interval of a share agrees with statsmodels", "[share:oracle][share:degenerate]") {
+TEST_CASE("the interval of a share agrees with statsmodels", "[share:oracle]") {
     for (auto const& row : cases("wilson")) {
         auto const c = numbers(row);
         auto const [lo, hi] = share_interval(static_cast<std::int64_t>(c[0]), static_cast<std::int64_t>(c[1]), c[2]);
         CHECK(lo == Approx(c[3]).epsilon(1e-12).margin(1e-15));
         CHECK(hi == Approx(c[4]).epsilon(1e-12));
     }
+}
+
+TEST_CASE("no tries leave every share possible; none and all of few do not mean never and always", "[share:degenerate]") {
     CHECK(share_interval(0, 0).lo == 0);
     CHECK(share_interval(0, 0).hi == 1);
+    CHECK(share_interval(0, -3).hi == 1);
     CHECK(share_interval(0, 9).lo == 0);
+    CHECK(share_interval(0, 9).hi > 0.2);
     CHECK(share_interval(9, 9).hi == 1);
+    CHECK(share_interval(9, 9).lo < 0.8);
+    CHECK(share_interval(0, 1).hi < 1);
+    CHECK(std::isnan(share_interval(1, 2, 2).lo));
+}
+
+TEST_CASE("a share's interval holds it, mirrors that of the rest, narrows with tries, and covers as said on average", "[share:property]") {
+    for (int n = 1; n <= 60; ++n) {
+        double covered = 0; // averaged over true shares, by summing binomial chances
+        int asked = 0;
+        for (int hits = 0; hits <= n; ++hits) {
+            auto const got = share_interval(hits, n), rest = share_interval(n - hits, n), more = share_interval(4 * hits, 4 * n);
+            double const share = hits / double(n);
+            CHECK((got.lo <= share && share <= got.hi));
+            CHECK(got.lo == Approx(1 - rest.hi).margin(1e-14));
+            CHECK(more.hi - more.lo < got.hi - got.lo);
+        }
+        for (double p = 0.005; p < 1; p += 0.01, ++asked)
+            for (int hits = 0; hits <= n; ++hits) {
+                auto const [lo, hi] = share_interval(hits, n);
+                if (lo <= p && p <= hi) covered += std::exp(std::lgamma(n + 1) - std::lgamma(hits + 1) - std::lgamma(n - hits + 1) + hits * std::log(p) + (n - hits) * std::log1p(-p));
+            }
+        CHECK(covered / asked > 0.94);
+        CHECK(covered / asked < 0.975);
+    }
 }
 
 TEST_CASE("equivalence is shown by an interval inside the margin, and by nothing else", "[means:property]") {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <sb/stats/levene.hpp>
 #include "support/catch.hpp"
+#include "support/normal_values.hpp"
 #include "support/oracle.hpp"
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -79,6 +81,29 @@ TEST_CASE("what Levene has no answer to gets a reason", "[levene:degenerate]") {
     CHECK(ask({{1, 2, 3}, {4, 5, 7}}, {levene_center::trimmed, 0.6}).why == no_answer::bad_request);
     // both halves lie equally far from their centres: nothing but rounding is left to measure by
     CHECK(ask({{0.1, 0.1, 0.3, 0.3}, {10.1, 10.1, 10.9, 10.9}}).why == no_answer::perfect_fit);
+}
+
+TEST_CASE("where groups lie, their order and the unit do not matter to how they spread", "[levene:property]") {
+    normal_values chance{11};
+    for (auto const center : {levene_center::median, levene_center::mean, levene_center::trimmed}) {
+        groups const all{chance.many(12), chance.many(9, 0, 2), chance.many(20, 0, 0.5)};
+        auto const want = ask(all, {center, 0.25});
+        REQUIRE(want);
+        groups moved = all, scaled = all, turned{all[2], all[0], all[1]};
+        double by = 1000;
+        for (auto& each : moved) {
+            for (auto& x : each) x += by;
+            by = -2 * by;
+        }
+        for (auto& each : scaled)
+            for (auto& x : each) x *= 1e-160;
+        std::reverse(turned[0].begin(), turned[0].end());
+        for (auto const& other : {moved, scaled, turned}) {
+            auto const got = ask(other, {center, 0.25});
+            CHECK(got.statistic == Approx(want.statistic).epsilon(1e-10));
+            CHECK(got.p == Approx(want.p).epsilon(1e-10));
+        }
+    }
 }
 
 TEST_CASE("the upper tail of F agrees with fifty-digit arithmetic", "[f_distribution:oracle]") {

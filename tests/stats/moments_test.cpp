@@ -83,12 +83,50 @@ TEST_CASE("weights that fade agree with forty-digit arithmetic", "[ewm:oracle]")
         CHECK(*normalised.spread() == Approx(number(exact, "std_adjust_biased")).epsilon(close));
         CHECK(*normalised.stddev() == Approx(number(exact, "std_adjust_unbiased")).epsilon(close));
     }
+}
+
+TEST_CASE("fading weights: units and origin move with the values, and hardly fading ones are like none", "[ewm:property]") {
+    sb::random_stream chance{5};
+    for (auto const start : {ewm_start::recursive, ewm_start::normalised}) {
+        ewm plain{0.2, start}, moved{0.2, start}, scaled{0.2, start};
+        for (int i = 0; i < 200; ++i) {
+            double const x = static_cast<double>(chance.below(1000));
+            plain.push(x), moved.push(x + 1e9), scaled.push(x * 0x1p-500);
+            CHECK(*moved.mean() - 1e9 == Approx(*plain.mean()).epsilon(1e-6));
+            CHECK(*moved.spread() == Approx(*plain.spread()).epsilon(1e-12));
+            CHECK(*scaled.mean() == *plain.mean() * 0x1p-500);
+            CHECK(*scaled.spread() == Approx(*plain.spread() * 0x1p-500).epsilon(1e-12).margin(0));
+        }
+    }
+    ewm lasting{1e-12, ewm_start::normalised};
+    moments all;
+    for (int i = 0; i < 500; ++i) {
+        double const x = static_cast<double>(chance.below(1000));
+        lasting.push(x), all.push(x);
+    }
+    CHECK(*lasting.mean() == Approx(*all.mean()).epsilon(1e-9));
+    CHECK(*lasting.stddev() == Approx(*all.stddev()).epsilon(1e-9));
+    ewm last{1}; // remembers nothing
+    last.push(4), last.push(9);
+    CHECK(last.mean() == 9);
+    CHECK(last.spread() == 0);
+}
+
+TEST_CASE("fading weights of no value, of one and of equal ones", "[ewm:degenerate]") {
     ewm none{0.5};
     CHECK_FALSE(none.mean());
+    CHECK_FALSE(none.spread());
+    CHECK_FALSE(none.stddev());
     none.push(3);
     CHECK(none.mean() == 3);
     CHECK(none.spread() == 0);
     CHECK_FALSE(none.stddev());
+    for (int i = 0; i < 100; ++i) none.push(3);
+    CHECK(none.mean() == 3);
+    CHECK(none.spread() == 0);
+    CHECK(none.stddev() == 0);
+    none.push(NAN);
+    CHECK(std::isnan(*none.mean()));
 }
 
 TEST_CASE("correlation over windows agrees with rational arithmetic, and does not drift", "[rolling:oracle]") {
@@ -137,6 +175,51 @@ TEST_CASE("a window's summary is that of its values alone, whatever went through
         CHECK(*window.summary().mean() == Approx(*want.mean()).epsilon(1e-13));
         CHECK(*window.summary().stddev() == Approx(*want.stddev()).epsilon(1e-12));
     }
-    rolling<moments> closed{0};
+}
+
+TEST_CASE("windows of no value and of one", "[rolling:degenerate]") {
+    moments five;
+    five.push(5);
+    rolling<moments> closed{0}, narrow{1}, empty{3};
     CHECK(closed.size() == 0);
+    closed.push(five);
+    CHECK(closed.size() == 0);
+    CHECK_FALSE(closed.summary().mean());
+    CHECK_FALSE(empty.full());
+    CHECK_FALSE(empty.summary().mean());
+    for (double const x : {1.0, double{NAN}, 2.0}) {
+        moments one;
+        one.push(x);
+        narrow.push(one);
+        CHECK(narrow.full());
+    }
+    CHECK(narrow.summary().mean() == 2); // what was no number has left
+    CHECK_FALSE(narrow.summary().stddev());
+}
+
+TEST_CASE("moments are the same however a stream is cut, and move with units and origin", "[moments:property]") {
+    sb::random_stream chance{6};
+    for (int round = 0; round < 50; ++round) {
+        moments whole, parts, moved, scaled;
+        joint_moments both, both_parts;
+        for (int part = 0; part < 5; ++part) {
+            moments some;
+            joint_moments some_both;
+            for (auto left = chance.below(40); left > 0; --left) {
+                double const x = static_cast<double>(chance.below(1000)), y = static_cast<double>(chance.below(1000));
+                whole.push(x), some.push(x), moved.push(x + 1e9), scaled.push(x * 0x1p-500);
+                both.push(x, y), some_both.push(x, y);
+            }
+            parts.merge(some), both_parts.merge(some_both);
+        }
+        REQUIRE(parts.count() == whole.count());
+        if (whole.count() < 3) continue;
+        CHECK(*parts.mean() == Approx(*whole.mean()).epsilon(1e-13));
+        CHECK(*parts.stddev() == Approx(*whole.stddev()).epsilon(1e-12));
+        CHECK(*moved.stddev() == Approx(*whole.stddev()).epsilon(1e-12));
+        CHECK(*moved.mean() == Approx(*whole.mean() + 1e9).epsilon(1e-15));
+        CHECK(*scaled.mean() == *whole.mean() * 0x1p-500);
+        CHECK(*both_parts.correlation() == Approx(*both.correlation()).margin(1e-12));
+        CHECK(*both_parts.slope() == Approx(*both.slope()).margin(1e-12));
+    }
 }

@@ -4,6 +4,8 @@
 #include <sb/stats/student_t.hpp>
 #include "support/catch.hpp"
 #include "support/oracle.hpp"
+#include <cmath>
+#include <limits>
 
 using namespace sb::test;
 
@@ -55,4 +57,57 @@ TEST_CASE("the interval of a mean agrees with rational arithmetic", "[interval:o
         squares -= sum.sum() * sum.sum();
         CHECK(std::sqrt(squares.nearest() / n / (n - 1)) == Approx(sd).epsilon(1e-14));
     }
+}
+
+TEST_CASE("a tail without freedom, and the quantile of no chance, are no numbers", "[student_t:degenerate]") {
+    using namespace sb::stats;
+    double const nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+    for (double const df : {0.0, -1.0, nan}) {
+        CHECK(std::isnan(student_t_upper(1, df)));
+        CHECK(std::isnan(student_t_quantile(0.1, df)));
+    }
+    CHECK(std::isnan(student_t_upper(nan, 5)));
+    CHECK(student_t_upper(inf, 5) == 0);
+    CHECK(student_t_upper(-inf, 5) == 1);
+    for (double const p : {-0.1, 1.1, nan}) {
+        CHECK(std::isnan(student_t_quantile(p, 5)));
+        CHECK(std::isnan(normal_quantile(p)));
+    }
+    CHECK(student_t_quantile(0, 5) == inf);
+    CHECK(student_t_quantile(1, 5) == -inf);
+    CHECK(normal_quantile(0) == inf);
+    CHECK(normal_quantile(1) == -inf);
+    CHECK(student_t_quantile(0.5, 5) == 0);
+    CHECK(student_t_quantile(0.9, 5) == Approx(-student_t_quantile(0.1, 5)));
+    CHECK(normal_quantile(0.975) == Approx(-normal_quantile(0.025)));
+}
+
+TEST_CASE("an interval lies around its mean, is wider the surer it is, and moves with units and origin", "[interval:property]") {
+    using sb::stats::mean_interval;
+    for (std::int64_t const n : {2, 3, 20, 100000}) {
+        double last = 0;
+        for (double const confidence : {0.5, 0.9, 0.95, 0.99, 0.999999}) {
+            auto const [lo, hi] = mean_interval(3, 4, n, confidence);
+            CHECK((lo + hi) / 2 == Approx(3));
+            CHECK(hi - lo > last);
+            last = hi - lo;
+            auto const other = mean_interval(3e-150 + 7e-150, 4e-300, n, confidence);
+            CHECK(other.lo == Approx(lo * 1e-150 + 7e-150).epsilon(1e-12).margin(0));
+        }
+    }
+    CHECK((mean_interval(1, 1, 10).overlaps(mean_interval(1.5, 1, 10))));
+    CHECK_FALSE((mean_interval(1, 1, 100).overlaps(mean_interval(2, 1, 100))));
+}
+
+TEST_CASE("the mean of fewer than two values may lie anywhere, that of equal ones where they lie", "[interval:degenerate]") {
+    for (std::int64_t const n : {-1, 0, 1}) {
+        auto const [lo, hi] = sb::stats::mean_interval(3, 0, n);
+        CHECK(lo == -std::numeric_limits<double>::infinity());
+        CHECK(hi == std::numeric_limits<double>::infinity());
+    }
+    auto const same = sb::stats::mean_interval(3, 0, 5);
+    CHECK(same.lo == 3);
+    CHECK(same.hi == 3);
+    CHECK(std::isnan(sb::stats::mean_interval(3, 1, 5, 1.5).lo));
+    CHECK(std::isnan(sb::stats::mean_interval(NAN, 1, 5).lo));
 }

@@ -4,6 +4,7 @@
 #include <sb/stats/student_t.hpp>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace sb::stats {
 
@@ -13,8 +14,10 @@ struct interval {
     bool overlaps(interval const& other) const noexcept { return lo <= other.hi && other.lo <= hi; }
 };
 
-/// The two-sided interval of a mean from `n` >= 2 values with this sample variance (divided by n - 1).
+/// The two-sided interval of a mean from `n` values with this sample variance (divided by n - 1). Fewer than two values leave
+/// everything possible.
 inline interval mean_interval(double mean, double variance, std::int64_t n, double confidence = 0.95) noexcept {
+    if (n < 2) return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
     auto const count = static_cast<double>(n);
     double const t = student_t_quantile((1 - confidence) / 2, count - 1);
     double const half = t * std::sqrt(variance / count);

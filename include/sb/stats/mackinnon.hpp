@@ -50,9 +50,11 @@ inline double dickey_fuller_p(double statistic, trend with) noexcept {
     return 0.5 * std::erfc(-z / std::numbers::sqrt2);
 }
 
-/// What the statistic must be below at 1, 5 and 10 %, with this many observations.
+/// What the statistic must be below at 1, 5 and 10 %, with this many observations; NaN without any.
 inline std::array<double, 3> dickey_fuller_critical(trend with, double observations) noexcept {
     std::array<double, 3> values;
+    values.fill(std::numeric_limits<double>::quiet_NaN());
+    if (!(observations > 0)) return values;
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = detail::polynomial(detail::dickey_fuller_surfaces[terms_of(with)].critical[i], 1 / observations);
     return values;
 }

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace sb::stats {
 
-/// Wilson's interval: good for few tries and for shares near 0 and 1, where it never leaves them. All there is for no tries.
+/// Wilson's interval: good for few tries and for shares near 0 and 1, where it never leaves them. All there is for no tries; NaN for a
+/// confidence that is not between 0 and 1.
 inline interval share_interval(std::int64_t hits, std::int64_t tries, double confidence = 0.95) noexcept {
+    if (!(confidence > 0 && confidence < 1)) return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
     if (tries <= 0) return {0, 1};
     double const n = static_cast<double>(tries), p = static_cast<double>(hits) / n;
     double const z = normal_quantile((1 - confidence) / 2), square = z * z / n;

@@ -30,9 +30,10 @@ inline double student_t_density(double t, double df) noexcept {
     return detail::gamma_half_ratio(df / 2) / std::sqrt(std::numbers::pi * df) * std::exp(-(df + 1) / 2 * std::log1p(t * t / df));
 }
 
-/// P(T > t) with `df` > 0 degrees of freedom; small tails keep their digits. Beyond df = 1e4 the fraction loses
+/// P(T > t) with `df` > 0 degrees of freedom, NaN without; small tails keep their digits. Beyond df = 1e4 the fraction loses
 /// about df * 1e-17 of the tail.
 inline double student_t_upper(double t, double df) noexcept {
+    if (std::isnan(t) || !(df > 0)) return std::numeric_limits<double>::quiet_NaN();
     if (t < 0) return 1 - student_t_upper(-t, df);
     if (t == 0) return 0.5;
     if (std::isinf(t)) return 0;
@@ -44,9 +45,10 @@ inline double student_t_upper(double t, double df) noexcept {
     return 0.5 - 0.5 * front * detail::beta_fraction(b, a, rest) / b;
 }
 
-/// The z whose upper tail under the standard normal is `p`, 0 < p <= ½.
+/// The z whose upper tail under the standard normal is `p`: below 0 for p > ½, infinite for 0 and 1, NaN beyond them.
 inline double normal_quantile(double p) noexcept {
-    if (p >= 0.5) return 0;
+    if (!(p > 0)) return p == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    if (p >= 0.5) return p == 0.5 ? 0 : -normal_quantile(1 - p);
     double z = std::sqrt(std::max(0.0, -2 * std::log(2 * p))); // below the root of a function that falls ever faster
     for (int i = 0; i < 60; ++i) {
         double const tail = 0.5 * std::erfc(z / std::numbers::sqrt2);
@@ -58,9 +60,12 @@ inline double normal_quantile(double p) noexcept {
     return z;
 }
 
-/// The t whose upper tail is `p`, 0 < p <= ½, with `df` >= 1 degrees of freedom.
+/// The t whose upper tail is `p`, with `df` >= 1 degrees of freedom: below 0 for p > ½, infinite for 0 and 1, NaN beyond them
+/// and without any freedom.
 inline double student_t_quantile(double p, double df) noexcept {
-    if (p >= 0.5) return 0;
+    if (!(df > 0)) return std::numeric_limits<double>::quiet_NaN();
+    if (!(p > 0)) return p == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    if (p >= 0.5) return p == 0.5 ? 0 : -student_t_quantile(1 - p, df);
     // Cornish-Fisher (Abramowitz, Stegun 26.7.5)
     double const z = normal_quantile(p), s = z * z;
     double const g1 = (s + 1) / 4, g2 = ((5 * s + 16) * s + 3) / 96, g3 = (((3 * s + 19) * s + 17) * s - 15) / 384;

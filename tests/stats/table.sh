@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Which tests hold what sb::stats answers, as docs/reference/stats.md says: by numbers from elsewhere (oracle), by what must be so
+# for any input (property), and for input that has no answer (degenerate). Each answer needs all three. table.sh [--write]
+# Tests say it by their tags: [HEADER:KIND].
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 2
+page=docs/reference/stats.md
+parts='answer dot energy_split incomplete_beta orthogonal saddle_point trend' # of the others, and tested through them
+answers() { # question | header | what it gives
+    cat <<'END'
+Summaries|moments|count, mean and spread; two streams together; autocorrelation; merged from parts
+Summaries|ewm|mean and spread in which old values fade
+Summaries|rolling|any summary of the last so many values
+Summaries|robust|median, and the fence beyond which a value is wild
+Distributions|student_t|Student's t: tail, density and inverse; the normal's inverse
+Distributions|f_distribution|Fisher's F: tail
+Distributions|chi_square|chi square: tail
+Distributions|mackinnon|Dickey and Fuller's: p values and critical values
+Intervals|interval|a mean, by Student's t
+Intervals|share|a share (Wilson)
+Intervals|means|a mean, a difference (Welch), a paired difference; effective n; equivalence (TOST)
+Tests|adf|a unit root (augmented Dickey-Fuller)
+Tests|kpss|a level or a line that is kept (KPSS)
+Tests|levene|spreads (Levene, Brown and Forsythe, trimmed)
+Tests|ks|two distributions (Kolmogorov and Smirnov, exact with ties)
+Tests|mann_whitney|two samples by ranks, with the shift between them (Hodges and Lehmann)
+Tests|psi|a distribution that has moved (stability index)
+Tests|multiple|several tests at once (Holm, Benjamini and Hochberg)
+Regression|least_squares|coefficients with HAC errors and leverage; ridge
+Regression|order_trend|rank correlation with the order
+Changes|change_points|where a series changes (e-divisive)
+Decisions|settled|convergence: changes below a margin
+END
+}
+tags() { grep -ohE '^TEST_CASE\("[^"]*", "[^"]*"\)' tests/stats/*_test.cpp tests/views/*_test.cpp 2>/dev/null | grep -oE '\[[a-z_]+:[a-z]+\]' | tr -d '[]'; }
+counted() { grep -c "^$1:$2\$" <<<"$all"; }
+all=$(tags)
+bad=0
+say() { echo "$*" >&2; bad=1; }
+
+table() {
+    cat <<'END'
+<!-- SPDX-License-Identifier: MIT -->
+# Statistics
+
+What `include/sb/stats/` answers, a header each, and how many tests hold it: *oracle* against numbers that this code did not make (exact arithmetic, certified values,
+statsmodels, scipy, R), *property* for what must be so whatever the input (units, offsets, order, error rates by simulation, the same bytes on every instruction
+set), *degenerate* for input that has no answer (too few, constant, not finite): a reason, and never a number. `tests/stats/table.sh --write` makes this page from the tests.
+
+| | header `sb/stats/` | what it gives | oracle | property | degenerate |
+| --- | --- | --- | ---: | ---: | ---: |
+END
+    local last=
+    while IFS='|' read -r kind header what; do
+        printf '| %s | `%s.hpp` | %s | %s | %s | %s |\n' "$([ "$kind" = "$last" ] || echo "$kind")" "$header" "$what" \
+            "$(counted "$header" oracle)" "$(counted "$header" property)" "$(counted "$header" degenerate)"
+        last=$kind
+    done < <(answers)
+}
+
+known=" $parts $(answers | cut -d'|' -f2 | tr '\n' ' ')"
+for header in include/sb/stats/*.hpp; do
+    name=$(basename "$header" .hpp)
+    [[ $known == *" $name "* ]] || say "$name.hpp stands neither among the answers nor among the parts of tests/stats/table.sh"
+done
+while IFS='|' read -r _ header _; do
+    [ -e "include/sb/stats/$header.hpp" ] || say "$header.hpp: no such header"
+    for kind in oracle property degenerate; do
+        [ "$(counted "$header" $kind)" -gt 0 ] || say "$header.hpp: no test is tagged [$header:$kind]"
+    done
+done < <(answers)
+while IFS=: read -r header kind; do
+    [[ $known == *" $header "* && ' oracle property degenerate ' == *" $kind "* ]] || say "[$header:$kind]: a tag of nothing"
+done < <(sort -u <<<"$all")
+
+if [ "${1-}" = --write ]; then table >"$page"
+else table | diff -u --label "$page" --label 'what the tests say' "$page" - || say 'to rewrite it: tests/stats/table.sh --write'; fi
+exit $bad
