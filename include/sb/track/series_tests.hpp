@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// What each series is asked by itself, and the record that answers.
+#pragma once
+#include <sb/stats/adf.hpp>
+#include <sb/stats/change_points.hpp>
+#include <sb/stats/interval.hpp>
+#include <sb/stats/kpss.hpp>
+#include <sb/stats/moments.hpp>
+#include <sb/stats/settled.hpp>
+#include <sb/track/column.hpp>
+#include <sb/track/test_answer.hpp>
+#include <sb/track/test_question.hpp>
+#include <span>
+#include <vector>
+
+namespace sb::track {
+
+inline test_record adf_of(std::vector<double> const& values, test_question const& asked) {
+    stats::adf_request how;
+    how.with = asked.regression == "n" ? stats::trend::none : asked.regression == "c" ? stats::trend::constant : asked.regression == "ct" ? stats::trend::linear : stats::trend::quadratic;
+    how.choice = asked.autolag == "aic" ? stats::lag_choice::aic : asked.autolag == "bic" ? stats::lag_choice::bic : asked.autolag == "t-stat" ? stats::lag_choice::t_stat : stats::lag_choice::fixed;
+    if (asked.maxlag) how.most_lags = static_cast<int>(*asked.maxlag);
+    auto const got = stats::adf(values, how);
+    auto r = begun("adf", got.n);
+    settle(r, got, got.statistic);
+    r.besides.set("regression", asked.regression);
+    if (!got) return r;
+    r.besides.set("lag", std::int64_t{got.lag}), r.besides.set("nobs", static_cast<std::int64_t>(got.used));
+    if (how.choice != stats::lag_choice::fixed) r.besides.set("ic", got.criterion);
+    r.besides.set("critical", object{{"1%", got.critical[0]}, {"5%", got.critical[1]}, {"10%", got.critical[2]}});
+    return r;
+}
+
+inline test_record kpss_of(std::vector<double> const& values, test_question const& asked) {
+    stats::kpss_request how;
+    how.around = asked.regression == "c" ? stats::trend::constant : stats::trend::linear;
+    how.choice = asked.lags == "auto" ? stats::kpss_lags::automatic : asked.lags == "legacy" ? stats::kpss_lags::legacy : stats::kpss_lags::fixed;
+    how.lags = asked.fixed_lags().value_or(0);
+    auto const got = stats::kpss(values, how);
+    auto r = begun("kpss", got.n);
+    settle(r, got, got.statistic);
+    r.besides.set("regression", asked.regression);
+    if (!got) return r;
+    if (got.bound != stats::p_bound::none) r.p_bound = got.bound == stats::p_bound::at_most ? "<=" : ">=";
+    r.besides.set("lag", std::int64_t{got.lags});
+    return r;
+}
+
+inline test_record interval_of(std::vector<double> const& values, test_question const& asked) {
+    auto r = begun("ci", values.size());
+    r.besides.set("confidence", asked.confidence);
+    auto const all = stats::moments::of(values);
+    if (!stats::all_finite(values)) r.reason = stats::name_of(stats::no_answer::not_finite);
+    else if (values.empty()) r.reason = stats::name_of(stats::no_answer::too_short);
+    else {
+        r.statistic = *all.mean();
+        if (values.size() < 2) r.reason = stats::name_of(stats::no_answer::too_short);
+        else if (!(all.squares() > 0)) r.reason = stats::name_of(stats::no_answer::constant);
+        else {
+            auto const [lo, hi] = stats::mean_interval(*all.mean(), *all.variance(), all.count(), asked.confidence);
+            r.besides.set("lo", lo), r.besides.set("hi", hi);
+        }
+    }
+    return r;
+}
+
+inline test_record changes_of(std::vector<double> const& values, test_question const& asked) {
+    stats::change_request how;
+    how.alpha = asked.alpha, how.least = static_cast<std::size_t>(asked.least.value_or(5));
+    how.shuffles = static_cast<int>(asked.shuffles), how.seed = static_cast<std::uint64_t>(asked.seed);
+    auto const got = stats::change_points(values, how);
+    auto r = begun("changepoint", got.n);
+    settle(r, got, got.most_gain);
+    if (!got) return r;
+    array points;
+    for (std::size_t i = 0; i < got.points.size(); ++i) {
+        auto const& each = got.points[i];
+        auto const begin = i == 0 ? 0 : got.points[i - 1].at, end = i + 1 == got.points.size() ? values.size() : got.points[i + 1].at;
+        std::span<double const> const all{values};
+        points.push_back(object{{"at", static_cast<std::int64_t>(each.at + 1)}, {"p", each.p}, {"mean_before", *stats::moments::of(all.subspan(begin, each.at - begin)).mean()}, {"mean_after", *stats::moments::of(all.subspan(each.at, end - each.at)).mean()}});
+    }
+    r.besides.set("points", std::move(points));
+    return r;
+}
+
+/// One record for each series; all have to settle.
+inline answers converged(columns const& all, test_question const& asked) {
+    std::vector<std::span<double const>> views;
+    for (auto const& each : all) views.emplace_back(each.values);
+    stats::settle_request how;
+    how.margin = *asked.margin, how.alpha = asked.alpha;
+    how.mode = asked.mode == "stable" ? stats::settle_mode::stable : stats::settle_mode::near_zero;
+    how.least = static_cast<std::size_t>(asked.least.value_or(8)), how.passes = static_cast<int>(asked.passes);
+    std::vector<stats::settle_request> const each_how(all.size(), how);
+    answers said;
+    for (auto const& got : stats::settled(views, each_how)) {
+        auto r = begun("converged", got.n);
+        r.besides.set("converged", got ? value{got.settled()} : value{});
+        if (got) {
+            r.statistic = got.change.mean;
+            if (got.change.error > 0) r.p = std::max(got.change.equivalence_p(how.margin), got.drift.equivalence_p(how.margin)); // else nothing moves, and no chance is in it
+            if (got.lacks != stats::unsettled::nothing) r.besides.set("because", stats::name_of(got.lacks));
+            auto const [lo, hi] = got.change.interval(1 - 2 * how.alpha);
+            auto const [drift_lo, drift_hi] = got.drift.interval(1 - 2 * how.alpha);
+            r.besides.set("lo", lo), r.besides.set("hi", hi), r.besides.set("drift", got.drift.mean), r.besides.set("drift_lo", drift_lo), r.besides.set("drift_hi", drift_hi);
+            r.besides.set("effective_n", got.effective);
+            r.besides.set("spread_p", finite_or_null(got.spread_p)), r.besides.set("adf_p", finite_or_null(got.adf_p)), r.besides.set("kpss_p", finite_or_null(got.kpss_p));
+        } else r.reason = stats::name_of(got.why);
+        said.push_back(std::move(r));
+    }
+    return said;
+}
+
+} // namespace sb::track

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Every test that can be asked from a shell: its name, what it says, and how many samples it takes.
+#pragma once
+#include <sb/core/result.hpp>
+#include <sb/core/text.hpp>
+#include <sb/track/sample_tests.hpp>
+#include <sb/track/series_tests.hpp>
+#include <cstddef>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sb::track {
+
+struct shell_test {
+    char const* name;
+    char const* asks; ///< for `--help`
+    std::size_t fewest, most; ///< samples that it takes together; 0: any number, an answer for each
+    answers (*answer)(columns const&, test_question const&);
+};
+
+namespace detail {
+
+template <test_record (*One)(std::vector<double> const&, test_question const&)>
+answers of_each(columns const& all, test_question const& asked) {
+    answers said;
+    for (auto const& each : all) said.push_back(One(each.values, asked));
+    return said;
+}
+template <test_record (*Together)(columns const&, test_question const&)>
+answers of_all(columns const& all, test_question const& asked) {
+    return {Together(all, asked)};
+}
+inline constexpr auto any_number = std::numeric_limits<std::size_t>::max();
+
+} // namespace detail
+
+inline constexpr shell_test shell_tests[] = {
+    {"adf", "does a series wander (a unit root)? A small p says that it does not (augmented Dickey-Fuller)", 0, 0, detail::of_each<adf_of>},
+    {"kpss", "does a series stay around a level or a line? A small p says that it does not", 0, 0, detail::of_each<kpss_of>},
+    {"levene", "do two or more samples spread alike? A small p says that they do not", 2, detail::any_number, detail::of_all<levene_of>},
+    {"ks", "do two samples come from one distribution? A small p says that they do not (Kolmogorov-Smirnov)", 2, 2, detail::of_all<ks_of>},
+    {"psi", "how far has the second sample moved from the first? (population stability index)", 2, 2, detail::of_all<psi_of>},
+    {"compare", "has the second sample another mean than the first, how much more has it, and does it tend to be larger?", 2, 2, detail::of_all<compare>},
+    {"changepoint", "where does a series change, in whatever way? (e-divisive)", 0, 0, detail::of_each<changes_of>},
+    {"ci", "the mean, and the interval that it lies in", 0, 0, detail::of_each<interval_of>},
+    {"converged", "have all series settled? Shown by evidence that they change by less than a margin; exit status 1 when not", 0, 0, converged},
+};
+
+/// The answers to a question that has been checked; an answer to each series bears its name where `named`.
+inline result<answers> answered(columns const& all, test_question const& asked, bool named) {
+    auto const* test = std::begin(shell_tests);
+    while (test->name != asked.test) ++test;
+    if (test->fewest > 0 && (all.size() < test->fewest || all.size() > test->most))
+        return caller_error(cat(asked.test, " compares ", test->most == test->fewest ? "two" : "two or more", " samples, and there ", all.size() == 1 ? "is 1" : cat("are ", all.size()),
+                                ": give a file for each, or --field and --by for JSON lines"));
+    if (asked.paired && all[0].values.size() != all[1].values.size()) return caller_error(cat("--paired: the samples have ", all[0].values.size(), " and ", all[1].values.size(), " values"));
+    auto said = test->answer(all, asked);
+    if (named && test->fewest == 0)
+        for (std::size_t i = 0; i < all.size(); ++i) said[i].name = all[i].name;
+    return said;
+}
+
+/// What was asked has no answer, or the answer is no.
+inline bool is_no(test_record const& said) {
+    auto const* const converged = said.besides.find("converged");
+    return said.reason || (converged && converged->if_bool() && !*converged->if_bool());
+}
+
+} // namespace sb::track
