@@ -39,9 +39,9 @@ if command -v script >/dev/null; then
     [ "$(wc -l <records)" = 8 ] || fail 'records went elsewhere than to standard output'
 fi
 
-series .05 .05 .05 .05 .05 .05 4 .05 .05
+series .05 .05 .05 .05 .05 .05 4 .05 .05 # on a busy machine the first may be told apart from the rest
 run -v
-said 'normal: [1-9] of 9 runs (is an outlier|are outliers): [4-9]\.[0-9]+ s in (the worst, )?run 7, against a median of' 'an outlier'
+said 'normal: [1-9] of [89] runs (is an outlier|are outliers): [4-9]\.[0-9]+ s in (the worst, )?run 7, against a median of' 'an outlier'
 
 series .05 .13 .21 .29 .37 .45 .53 .61 .69 .77 .85 .93
 run -v

@@ -6,16 +6,18 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 page=docs/reference/stats.md
-parts='answer dot energy_split incomplete_beta orthogonal saddle_point trend' # of the others, and tested through them
+parts='answer dot energy_split falling incomplete_beta orthogonal saddle_point trend' # of the others, and tested through them
 answers() { # question | header | what it gives
     cat <<'END'
 Summaries|moments|count, mean and spread; two streams together; autocorrelation; merged from parts
 Summaries|ewm|mean and spread in which old values fade
 Summaries|rolling|any summary of the last so many values
 Summaries|robust|median, and the fence beyond which a value is wild
-Distributions|student_t|Student's t: tail, density and inverse; the normal's inverse
-Distributions|f_distribution|Fisher's F: tail
-Distributions|chi_square|chi square: tail
+Distributions|normal|the normal: tail and inverse
+Distributions|student_t|Student's t: tail, density and inverse
+Distributions|f_distribution|Fisher's F: tail and inverse
+Distributions|chi_square|chi square: tail and inverse
+Distributions|kolmogorov|Kolmogorov's limit: tail and inverse
 Distributions|mackinnon|Dickey and Fuller's: p values and critical values
 Intervals|interval|a mean, by Student's t
 Intervals|share|a share (Wilson)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The chi square distribution: upper tail.
+// The chi square distribution: upper tail and its inverse.
 #pragma once
+#include <sb/stats/falling.hpp>
 #include <sb/stats/saddle_point.hpp>
 #include <cmath>
+#include <limits>
 
 namespace sb::stats {
 
@@ -33,7 +35,13 @@ inline double gamma_upper(double a, double x) noexcept {
 
 } // namespace detail
 
-/// P(X > x) with `freedom` > 0 degrees; small tails keep their digits.
-inline double chi_square_upper(double x, double freedom) noexcept { return detail::gamma_upper(freedom / 2, x / 2); }
+/// P(X > x) with `freedom` > 0 degrees, NaN without; small tails keep their digits.
+inline double chi_square_upper(double x, double freedom) noexcept { return freedom > 0 ? detail::gamma_upper(freedom / 2, x / 2) : std::numeric_limits<double>::quiet_NaN(); }
+
+/// The x whose upper tail is `p`: infinite for 0, 0 for 1, NaN beyond them and without any freedom.
+inline double chi_square_quantile(double p, double freedom) noexcept {
+    if (!(freedom > 0)) return std::numeric_limits<double>::quiet_NaN();
+    return detail::where_it_falls_to([&](double x) { return chi_square_upper(x, freedom); }, p, freedom);
+}
 
 } // namespace sb::stats

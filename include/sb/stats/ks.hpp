@@ -9,6 +9,7 @@
 // lead on to the end. Of two samples of one size and no equal values the sum is known in closed form.
 #pragma once
 #include <sb/stats/answer.hpp>
+#include <sb/stats/kolmogorov.hpp>
 #include <sb/stats/saddle_point.hpp>
 #include <algorithm>
 #include <cmath>
@@ -28,24 +29,6 @@ struct ks_answer {
     std::size_t first = 0, second = 0; ///< values
     explicit operator bool() const noexcept { return why == no_answer::none; }
 };
-
-/// P(K >= x) of Kolmogorov's limit.
-inline double kolmogorov_upper(double x) noexcept {
-    if (!(x > 0)) return 1;
-    if (x < 1) { // the other form of the same series, which ends soon here
-        double sum = 0;
-        double const step = std::numbers::pi * std::numbers::pi / (8 * x * x);
-        for (int k = 1; k < 40; k += 2) sum += std::exp(-k * k * step);
-        return 1 - std::sqrt(2 * std::numbers::pi) / x * sum;
-    }
-    double sum = 0;
-    for (int k = 1; k < 40; ++k) {
-        double const term = std::exp(-2.0 * k * k * x * x);
-        sum += k % 2 ? term : -term;
-        if (term < 1e-18 * sum) break;
-    }
-    return 2 * sum;
-}
 
 /// Memory that a caller lends.
 struct ks_room {

@@ -2,12 +2,12 @@
 // The distribution of the Dickey-Fuller statistic: p values by MacKinnon's surfaces of 1994, critical values of 2010
 // (Queen's Economics Department, Working Paper 1227), for one series.
 #pragma once
+#include <sb/stats/normal.hpp>
 #include <sb/stats/trend.hpp>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <numbers>
 
 namespace sb::stats {
 
@@ -47,7 +47,7 @@ inline double dickey_fuller_p(double statistic, trend with) noexcept {
     if (statistic > surface.highest) return 1;
     if (statistic < surface.lowest) return 0;
     double const z = statistic <= surface.joint ? detail::polynomial(surface.low, statistic) : detail::polynomial(surface.high, statistic);
-    return 0.5 * std::erfc(-z / std::numbers::sqrt2);
+    return normal_upper(-z);
 }
 
 /// What the statistic must be below at 1, 5 and 10 %, with this many observations; NaN without any.

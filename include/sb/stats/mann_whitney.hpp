@@ -8,13 +8,13 @@
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <sb/stats/interval.hpp>
+#include <sb/stats/normal.hpp>
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numbers>
 #include <span>
 #include <vector>
 
@@ -171,7 +171,7 @@ inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<dou
         got.p = std::min(1.0, reached);
     } else if (!got.exact) {
         double const off = std::max(0.0, std::abs(got.statistic - pairs / 2) - 0.5);
-        got.p = std::min(1.0, std::erfc(off / spread / std::numbers::sqrt2));
+        got.p = std::min(1.0, 2 * normal_upper(off / spread));
     }
     return got;
 }

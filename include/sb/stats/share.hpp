@@ -2,7 +2,7 @@
 // The interval of a share: so many of so many.
 #pragma once
 #include <sb/stats/interval.hpp>
-#include <sb/stats/student_t.hpp>
+#include <sb/stats/normal.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -2,6 +2,7 @@
 // Student's t distribution: upper tail and its inverse.
 #pragma once
 #include <sb/stats/incomplete_beta.hpp>
+#include <sb/stats/normal.hpp>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -43,21 +44,6 @@ inline double student_t_upper(double t, double df) noexcept {
     double const front = std::exp(-a * std::log1p(square)) * std::sqrt(rest) * detail::gamma_half_ratio(a) / std::sqrt(std::numbers::pi);
     if (x < (a + 1) / (a + b + 2)) return 0.5 * front * detail::beta_fraction(a, b, x) / a;
     return 0.5 - 0.5 * front * detail::beta_fraction(b, a, rest) / b;
-}
-
-/// The z whose upper tail under the standard normal is `p`: below 0 for p > ½, infinite for 0 and 1, NaN beyond them.
-inline double normal_quantile(double p) noexcept {
-    if (!(p > 0)) return p == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-    if (p >= 0.5) return p == 0.5 ? 0 : -normal_quantile(1 - p);
-    double z = std::sqrt(std::max(0.0, -2 * std::log(2 * p))); // below the root of a function that falls ever faster
-    for (int i = 0; i < 60; ++i) {
-        double const tail = 0.5 * std::erfc(z / std::numbers::sqrt2);
-        double const density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
-        double const step = std::log(tail / p) * tail / density;
-        z += step;
-        if (std::abs(step) <= 4 * std::numeric_limits<double>::epsilon() * z) break;
-    }
-    return z;
 }
 
 /// The t whose upper tail is `p`, with `df` >= 1 degrees of freedom: below 0 for p > ½, infinite for 0 and 1, NaN beyond them
