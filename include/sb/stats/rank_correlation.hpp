@@ -165,8 +165,8 @@ inline std::uint64_t count_inversions(std::vector<double>& values, std::vector<d
     return found;
 }
 
-/// The chance that of n values in no order, none equal, at most so many pairs stand the larger first. No more than half of all.
-inline double inversions_at_most(std::size_t n, std::size_t most, std::vector<double>& chances, std::vector<double>& spare) {
+/// How likely each number of pairs up to `most` stands the larger first, of n values in no order, none equal.
+inline void lay_inversion_chances(std::size_t n, std::size_t most, std::vector<double>& chances, std::vector<double>& spare) {
     chances.assign(most + 1, 0), spare.assign(most + 1, 0);
     chances[0] = 1;
     for (std::size_t i = 2; i <= n; ++i) { // the i-th is smaller than none … all before it
@@ -177,7 +177,12 @@ inline double inversions_at_most(std::size_t n, std::size_t most, std::vector<do
         }
         chances.swap(spare);
     }
-    return std::accumulate(chances.begin(), chances.end(), 0.0);
+}
+
+/// Of the pairs that agree less those that do not, when nothing depends on anything (Kendall, Rank Correlation Methods 1970, 4.9).
+inline double score_variance(double n, tie_sums const& x, tie_sums const& y) noexcept {
+    double const ordered = n * (n - 1), plain = (ordered * (2 * n + 5) - x.spread - y.spread) / 18 + 2 * x.pairs * y.pairs / ordered;
+    return n > 2 ? plain + x.triples * y.triples / (9 * ordered * (n - 2)) : plain;
 }
 
 inline constexpr std::size_t most_inverted = 50; // values whose distribution is counted, in under a millisecond
@@ -264,13 +269,9 @@ inline rank_correlation_answer kendall(std::span<double const> x, std::span<doub
         got.p = detail::far_scores(room.x, room.spare, score);
     } else if (got.exact) {
         auto const fewer = static_cast<std::size_t>((pairs - std::abs(score)) / 2);
-        got.p = std::min(1.0, 2 * detail::inversions_at_most(n, fewer, room.x, room.spare));
-    } else {
-        // Kendall, Rank Correlation Methods (1970), 4.9
-        double const ordered = 2 * pairs, spread = (ordered * (2 * count + 5) - ties_x.spread - ties_y.spread) / 18 + 2 * ties_x.pairs * ties_y.pairs / ordered +
-                                                   ties_x.triples * ties_y.triples / (9 * ordered * (count - 2));
-        got.p = std::erfc(std::abs(score) / std::sqrt(2 * spread));
-    }
+        detail::lay_inversion_chances(n, fewer, room.x, room.spare);
+        got.p = std::min(1.0, 2 * std::accumulate(room.x.begin(), room.x.end(), 0.0));
+    } else got.p = std::erfc(std::abs(score) / std::sqrt(2 * detail::score_variance(count, ties_x, ties_y)));
     return got;
 }
 inline rank_correlation_answer kendall(std::span<double const> x, std::span<double const> y) {
