@@ -44,7 +44,7 @@ namespace detail {
 /// The slopes of all pairs by their rank. Values lie in the order of x, equal x in the order of y.
 class slope_ranks {
 public:
-    slope_ranks(theil_sen_room& room, std::uint64_t pairs) : room_{room}, n_{room.x.size()}, pairs_{pairs} {
+    slope_ranks(theil_sen_room& room, std::uint64_t pairs, double middle) : room_{room}, n_{room.x.size()}, pairs_{pairs}, middle_{middle} {
         auto& all = room_.slopes;
         all.clear();
         if (pairs_ > laid_out) {
@@ -80,8 +80,7 @@ private:
     }
     void take_off(double b, std::vector<double>& to) const {
         to.resize(n_);
-        double const middle_x = room_.x[n_ / 2], middle_y = room_.y[n_ / 2];
-        for (std::size_t i = 0; i < n_; ++i) to[i] = (room_.y[i] - middle_y) - b * (room_.x[i] - middle_x);
+        for (std::size_t i = 0; i < n_; ++i) to[i] = (room_.y[i] - middle_) - b * (room_.x[i] - room_.x[n_ / 2]);
     }
     /// Slopes that are less than b, but for those that differ from it by rounding.
     std::uint64_t below(double b) {
@@ -161,6 +160,7 @@ private:
     theil_sen_room& room_;
     std::size_t n_;
     std::uint64_t pairs_;
+    double middle_; // of y
     double steepness_ = 0; // what rounding is measured by, wild values or not
 };
 
@@ -203,14 +203,16 @@ inline theil_sen_answer theil_sen(std::span<double const> x, std::span<double co
     }
     got.pairs = std::uint64_t{n} * (n - 1) / 2 - static_cast<std::uint64_t>(ties_x.pairs);
     auto const rank = detail::bounding_rank(room, ties_x, ties_y, got.pairs, (1 - confidence) / 2, got.exact);
-    detail::slope_ranks slopes{room, got.pairs};
+    room.spare.assign(y.begin(), y.end()); // what lies in the middle is no wild value
+    auto const middle = room.spare.begin() + static_cast<std::ptrdiff_t>(n / 2);
+    std::nth_element(room.spare.begin(), middle, room.spare.end());
+    double const middle_x = room.x[n / 2], middle_y = *middle;
+    detail::slope_ranks slopes{room, got.pairs, middle_y};
     double const below = slopes.nth((got.pairs + 1) / 2);
     got.slope = got.pairs % 2 ? below : std::midpoint(below, slopes.nth(got.pairs / 2 + 1));
     if (!std::isfinite(got.slope)) return got.slope = nan, got.why = no_answer::not_finite, got;
     got.bounds = rank > 0 ? interval{slopes.nth(rank), slopes.nth(got.pairs + 1 - rank)} : interval{-infinite, infinite};
 
-    // the line, from the middle
-    double const middle_x = room.x[n / 2], middle_y = room.y[n / 2];
     double largest = 0, far = 0;
     for (std::size_t i = 0; i < n; ++i) {
         far = std::max(far, std::abs(got.slope) * std::abs(room.x[i])), largest = std::max(largest, std::abs(room.y[i]));
