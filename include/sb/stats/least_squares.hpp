@@ -24,6 +24,15 @@ struct regression_request {
     int neighbours = -1; ///< residuals so many places apart may depend on each other (Newey and West, Bartlett's weights); -1: none do, and all spread alike
 };
 
+/// What a new row is held against (prediction.hpp): the middle of all rows, or zeros without an intercept, and the triangle of the
+/// columns in their units. Only where residuals are taken to spread alike, and nothing is paid for coefficients.
+struct regression_shape {
+    std::vector<long double> middle;
+    long double height = 0; ///< of y in that middle
+    std::vector<int> units; ///< powers of two
+    std::vector<double> triangle; ///< row by row
+};
+
 /// Coefficients in the order of the columns; errors are of what a sample of this size can show, none with a ridge.
 struct regression_answer {
     no_answer why = no_answer::none;
@@ -33,6 +42,7 @@ struct regression_answer {
     std::size_t n = 0;
     double freedom = 0; ///< of the residuals
     std::vector<double> residuals, leverage; ///< of each row
+    regression_shape shape = {};
     explicit operator bool() const noexcept { return why == no_answer::none; }
 
     struct bounds {
@@ -83,6 +93,7 @@ private:
         if (asked_.ridge > 0) return no_answer::none;
         if (n_ == terms) return no_answer::no_freedom;
         tell_errors(got);
+        if (asked_.neighbours < 0) tell_shape(got.shape);
         return no_answer::none;
     }
 
@@ -183,6 +194,12 @@ private:
         squares_ = squares;
         got.r2 = whole > 0 ? static_cast<double>(1 - squares / whole) : std::numeric_limits<double>::quiet_NaN();
         got.residual_sd = got.freedom > 0 ? static_cast<double>(std::sqrt(squares / static_cast<precise>(got.freedom))) : std::numeric_limits<double>::quiet_NaN();
+    }
+
+    void tell_shape(regression_shape& shape) const {
+        shape.middle.assign(means_.begin(), means_.end() - 1), shape.height = means_[k_], shape.units = scales_;
+        for (std::size_t r = 0; r < k_; ++r)
+            for (std::size_t c = 0; c < k_; ++c) shape.triangle.push_back(r <= c ? upper(r, c) : 0);
     }
 
     void tell_errors(regression_answer& got) {
