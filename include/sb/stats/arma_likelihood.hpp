@@ -11,12 +11,16 @@
 // Both polynomials are given by partial autocorrelations, and these by 2x / (1 + x²): every x is stationary and invertible, the
 // boundary of the moving average is a point like any other (x = ±1), and no function of the mathematical library is in the way.
 #pragma once
+#include <sb/stats/dot.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace sb::stats {
@@ -36,12 +40,14 @@ class levinson {
 public:
     using steps = std::array<std::array<double, arma_most_terms + 1>, arma_most_terms + 1>;
 
-    /// Partial autocorrelations 2x / (1 + x²).
-    void set(std::span<double const> x) noexcept {
+    /// Partial autocorrelations 2x / (1 + x²), all of them less by a factor: 1 - `short_of`.
+    void set(std::span<double const> x, double short_of = 0) noexcept {
         order_ = x.size();
         for (std::size_t k = 1; k <= order_; ++k) {
-            double const at = x[k - 1], size = 1 + at * at, partial = 2 * at / size;
-            x_[k] = at, partial_[k] = partial, root_[k] = (1 - at) * (1 + at) / size;
+            double const at = x[k - 1], size = 1 + at * at, whole = 2 * at / size, root = (1 - at) * (1 + at) / size;
+            double const partial = (1 - short_of) * whole;
+            partial_[k] = partial, slope_[k] = (1 - short_of) * 2 * root / size;
+            root_[k] = std::sqrt(root * root + short_of * (2 - short_of) * whole * whole);
             for (std::size_t j = 1; j < k; ++j) step_[k][j] = step_[k - 1][j] - partial * step_[k - 1][k - j];
             step_[k][k] = partial;
         }
@@ -50,10 +56,10 @@ public:
     /// A value is expected to be the sum of these, from 1 on, times the `k` before it.
     double const* step(std::size_t k) const noexcept { return step_[k].data(); }
     double const* last() const noexcept { return step(order_); }
-    /// √(1 - π²) with a sign, of the k-th from 1 on.
+    /// √(1 - π²), of the k-th from 1 on.
     double root(std::size_t k) const noexcept { return root_[k]; }
     /// The derivative of log(1 - π²) by x.
-    double log_slope(std::size_t k) const noexcept { return -8 * x_[k] / ((1 - x_[k]) * (1 + x_[k]) * (1 + x_[k] * x_[k])); }
+    double log_slope(std::size_t k) const noexcept { return -2 * partial_[k] * slope_[k] / (root_[k] * root_[k]); }
     /// From derivatives by the coefficients of each step, which are used up, adds those by x to `to`.
     void back(steps& of, std::span<double> to) const noexcept {
         for (std::size_t k = order_; k > 0; --k) {
@@ -62,33 +68,85 @@ public:
                 sum -= of[k][j] * step_[k - 1][k - j];
                 of[k - 1][j] += of[k][j] - partial_[k] * of[k][k - j];
             }
-            to[k - 1] += sum * 2 * root_[k] / (1 + x_[k] * x_[k]);
+            to[k - 1] += sum * slope_[k];
         }
     }
 
 private:
     std::size_t order_ = 0;
-    std::array<double, arma_most_terms + 1> x_{}, partial_{}, root_{};
+    std::array<double, arma_most_terms + 1> partial_{}, slope_{}, root_{};
     steps step_{};
 };
 
-/// A few columns of one row.
+/// Calls `part` with each number below `Many`, without a loop that would keep values out of registers.
+template <std::size_t Many, class Part>
+__attribute__((always_inline)) inline void each(Part part) noexcept {
+    [&]<std::size_t... At>(std::index_sequence<At...>) __attribute__((always_inline)) { (part(std::integral_constant<std::size_t, At>{}), ...); }
+    (std::make_index_sequence<Many>{});
+}
+
+/// A few columns of one row, two by two, which is what every x86-64 adds at once.
 template <std::size_t Width>
 struct row_part {
-    double at[Width];
+    typedef double pair __attribute__((vector_size(16)));
+    pair at[Width / 2];
+
+    row_part() noexcept = default;
     explicit row_part(double const* from) noexcept {
-        for (std::size_t c = 0; c < Width; ++c) at[c] = from[c];
+        each<Width / 2>([&](auto i) { std::memcpy(&at[i], from + 2 * i, sizeof at[i]); });
     }
-    void add(double factor, double const* from) noexcept {
-        for (std::size_t c = 0; c < Width; ++c) at[c] += factor * from[c];
+    void add(double factor, row_part const& from) noexcept {
+        each<Width / 2>([&](auto i) { at[i] += factor * from.at[i]; });
     }
+    void add(double factor, double const* from) noexcept { add(factor, row_part{from}); }
     void scale(double factor) noexcept {
-        for (std::size_t c = 0; c < Width; ++c) at[c] *= factor;
+        each<Width / 2>([&](auto i) { at[i] *= factor; });
     }
     void store(double* to) const noexcept {
-        for (std::size_t c = 0; c < Width; ++c) to[c] = at[c];
+        each<Width / 2>([&](auto i) { std::memcpy(to + 2 * i, &at[i], sizeof at[i]); });
     }
 };
+
+/// to[i] = from[i] - Σ θ_j to[i - j], rows `stride` apart; the rows before the first are there. What came before is kept in
+/// registers where it is little.
+template <std::size_t Width, std::size_t Order>
+void recur(double const* from, double* to, std::ptrdiff_t stride, std::size_t rows, double const* theta) noexcept {
+    row_part<Width> before[Order];
+    double factor[Order];
+    each<Order>([&](auto j) {
+        before[j] = row_part<Width>{to - static_cast<std::ptrdiff_t>(j + 1) * stride};
+        factor[j] = -theta[j + 1];
+    });
+    for (std::size_t i = 0; i < rows; ++i, from += stride, to += stride) {
+        row_part<Width> now{from};
+        each<Order>([&](auto back) { now.add(factor[Order - 1 - back], before[Order - 1 - back]); }); // the newest last: all wait for it
+        now.store(to);
+        each<Order - 1>([&](auto back) { before[Order - 1 - back] = before[Order - 2 - back]; });
+        before[0] = now;
+    }
+}
+template <std::size_t Width>
+void recur(double const* from, double* to, std::ptrdiff_t stride, std::size_t rows, double const* theta, std::size_t order) noexcept {
+    if (order == 1) return recur<Width, 1>(from, to, stride, rows, theta);
+    if (order == 2) return recur<Width, 2>(from, to, stride, rows, theta);
+    if (order == 3) return recur<Width, 3>(from, to, stride, rows, theta);
+    for (std::size_t i = 0; i < rows; ++i, from += stride, to += stride) {
+        row_part<Width> now{from};
+        for (std::size_t j = order; j > 0; --j) now.add(-theta[j], to - static_cast<std::ptrdiff_t>(j) * stride);
+        now.store(to);
+    }
+}
+
+/// The products of all columns, of the lower triangle at least.
+template <std::size_t Width>
+void multiply(double const* at, std::size_t rows, std::size_t columns, double* triangle) noexcept {
+    row_part<Width> sums[Width]{};
+    for (std::size_t i = 0; i < rows; ++i, at += Width) {
+        row_part<Width> const row{at};
+        each<Width>([&](auto a) { sums[a].add(at[a], row); });
+    }
+    for (std::size_t a = 0; a < columns; ++a) std::memcpy(triangle + a * columns, sums[a].at, (a + 1) * sizeof(double));
+}
 
 } // namespace detail
 
@@ -102,7 +160,7 @@ public:
         room_.data.assign(rows_ * width_, 0);
         for (std::size_t i = 0; i < q_; ++i) room_.data[i * width_ + i] = 1;
         room_.filtered.resize(rows_ * width_), room_.whitened.resize(rows_ * width_);
-        room_.triangle.resize(columns_ * columns_), room_.inverse.resize(columns_ * (q_ + 1));
+        room_.triangle.resize(columns_ * columns_), room_.inverse.resize(columns_ * series_width_);
     }
     /// Where regressors and value of a time go.
     double* row(std::size_t t) noexcept { return room_.data.data() + (t + q_) * width_ + q_; }
@@ -111,13 +169,11 @@ public:
     /// -2 log L, the innovations' variance and the regressors' coefficients at their best, less n (1 + log 2π - log n); infinite
     /// where there is none. First the coordinates of the autoregression, then those of the moving average.
     double value(std::span<double const> x) noexcept {
-        ar_.set(x.first(p_)), ma_.set(x.subspan(p_));
+        ar_.set(x.first(p_), apart), ma_.set(x.subspan(p_));
         for (std::size_t j = 1; j <= q_; ++j) theta_[j] = -ma_.last()[j];
         for (std::size_t i = p_; i-- > 0;) lead_[i] = (i + 1 == p_ ? 1 : lead_[i + 1]) * ar_.root(i + 1);
-        for (std::size_t i = 0; i < p_; ++i)
-            if (lead_[i] == 0) return infinite;
         filter();
-        whiten(room_.filtered.data(), room_.whitened.data(), width_);
+        whiten(filtered(), room_.whitened.data(), width_);
         return decompose() ? value_ : infinite;
     }
     /// Of what value() last told, which was finite.
@@ -138,7 +194,7 @@ public:
     }
     /// log of the determinant of the series' covariance, in units of the innovations' variance.
     double log_determinant() const noexcept { return log_determinant_; }
-    double coefficient(std::size_t regressor) const noexcept { return -room_.inverse[(q_ + regressor) * (q_ + 1) + q_]; }
+    double coefficient(std::size_t regressor) const noexcept { return -room_.inverse[(q_ + regressor) * series_width_ + q_]; }
     /// θ(B) = 1 + θ₁B + …, φ(B) = 1 - φ₁B - …; from 1 on.
     double theta(std::size_t j) const noexcept { return theta_[j]; }
     double phi(std::size_t j) const noexcept { return ar_.last()[j]; }
@@ -147,14 +203,14 @@ public:
     double last(std::size_t back, std::size_t s) const noexcept { return room_.series[(rows_ - 1 - back) * series_width_ + s]; }
 
 private:
+    static constexpr double apart = 1e-10; // from the unit circle; nearer, the coefficients' rounding would speak
     static constexpr double infinite = std::numeric_limits<double>::infinity();
-    static std::size_t padded(std::size_t columns) noexcept { return columns <= 2 ? columns : columns <= 4 ? 4 : (columns + 7) / 8 * 8; }
+    static std::size_t padded(std::size_t columns) noexcept { return columns <= 2 ? 2 : columns <= 4 ? 4 : (columns + 7) / 8 * 8; }
 
     /// Calls `part` for so many columns at once as the processor likes, with the first of them.
     template <class Part>
     static void by_columns(std::size_t width, Part part) noexcept {
-        if (width == 1) part(std::integral_constant<std::size_t, 1>{}, 0);
-        else if (width == 2) part(std::integral_constant<std::size_t, 2>{}, 0);
+        if (width == 2) part(std::integral_constant<std::size_t, 2>{}, 0);
         else if (width == 4) part(std::integral_constant<std::size_t, 4>{}, 0);
         else
             for (std::size_t first = 0; first < width; first += 8) part(std::integral_constant<std::size_t, 8>{}, first);
@@ -162,25 +218,26 @@ private:
 
     /// u from the series, the unknown and regressors alike.
     void filter() noexcept {
+        if (q_ == 0) return;
         std::copy_n(room_.data.data(), q_ * width_, room_.filtered.data());
         by_columns(width_, [&](auto columns, std::size_t first) {
-            for (std::size_t i = q_; i < rows_; ++i) {
-                row_part<columns> now{room_.data.data() + i * width_ + first};
-                double* const to = room_.filtered.data() + i * width_ + first;
-                for (std::size_t j = 1; j <= q_; ++j) now.add(-theta_[j], to - j * width_);
-                now.store(to);
-            }
+            auto const skip = q_ * width_ + first;
+            detail::recur<columns>(room_.data.data() + skip, room_.filtered.data() + skip, static_cast<std::ptrdiff_t>(width_), n_, theta_.data(), q_);
         });
     }
+    double const* filtered() const noexcept { return q_ > 0 ? room_.filtered.data() : room_.data.data(); }
     /// Innovations of an autoregression, all of one variance.
     void whiten(double const* from, double* to, std::size_t width) const noexcept {
         by_columns(width, [&](auto columns, std::size_t first) {
-            for (std::size_t i = 0; i < rows_; ++i) {
-                auto const order = std::min(i, p_);
-                double const* const phi = ar_.step(order);
+            for (std::size_t i = 0; i < p_; ++i) {
                 row_part<columns> now{from + i * width + first};
-                for (std::size_t j = 1; j <= order; ++j) now.add(-phi[j], from + (i - j) * width + first);
-                if (i < p_) now.scale(lead_[i]);
+                for (std::size_t j = 1; j <= i; ++j) now.add(-ar_.step(i)[j], from + (i - j) * width + first);
+                now.scale(lead_[i]);
+                now.store(to + i * width + first);
+            }
+            for (std::size_t i = p_; i < rows_; ++i) {
+                row_part<columns> now{from + i * width + first};
+                for (std::size_t j = 1; j <= p_; ++j) now.add(-phi(j), from + (i - j) * width + first);
                 now.store(to + i * width + first);
             }
         });
@@ -188,11 +245,14 @@ private:
     /// The triangle of the whitened columns' products: first what is not known, then regressors, then the series.
     bool decompose() noexcept {
         auto const c = columns_;
-        std::fill_n(room_.triangle.begin(), c * c, 0.0);
-        for (std::size_t i = 0; i < rows_; ++i) {
-            double const* const row = room_.whitened.data() + i * width_;
-            for (std::size_t a = 0; a < c; ++a)
-                for (std::size_t b = 0; b <= a; ++b) room_.triangle[a * c + b] += row[a] * row[b];
+        double const* const from = room_.whitened.data();
+        if (width_ == 2) detail::multiply<2>(from, rows_, c, room_.triangle.data());
+        else if (width_ == 4) detail::multiply<4>(from, rows_, c, room_.triangle.data());
+        else {
+            std::fill_n(room_.triangle.begin(), c * c, 0.0);
+            for (std::size_t i = 0; i < rows_; ++i)
+                for (std::size_t a = 0; a < c; ++a)
+                    for (std::size_t b = 0; b <= a; ++b) at(a, b) += from[i * width_ + a] * from[i * width_ + b];
         }
         double determinant = 1;
         for (std::size_t a = 0; a < c; ++a)
@@ -217,9 +277,9 @@ private:
     /// The directions in which u is not known, each of unit variance, and u as is expected; with what they leave. `scaled`: such
     /// that the squares of all count alike in the gradient.
     void combine(bool scaled) noexcept {
-        auto const c = columns_, many = q_ + 1;
-        auto const weight = [&](std::size_t column, std::size_t s) -> double& { return room_.inverse[column * many + s]; };
-        std::fill_n(room_.inverse.begin(), c * many, 0.0);
+        auto const c = columns_, w = series_width_;
+        auto const weight = [&](std::size_t column, std::size_t s) -> double& { return room_.inverse[column * w + s]; };
+        std::fill_n(room_.inverse.begin(), c * w, 0.0);
         for (std::size_t s = 0; s < q_; ++s) {
             weight(s, s) = 1 / at(s, s);
             for (std::size_t a = s; a-- > 0;) {
@@ -238,15 +298,15 @@ private:
             double const factor = std::sqrt(static_cast<double>(n_) / at(c - 1, c - 1));
             for (std::size_t a = 0; a < c; ++a) weight(a, q_) *= factor;
         }
-        auto const w = series_width_;
         room_.series.resize(rows_ * w), room_.residuals.resize((rows_ + p_) * w);
-        for (std::size_t i = 0; i < rows_; ++i) {
-            double const* const from = room_.filtered.data() + i * width_;
-            double* const to = room_.series.data() + i * w;
-            for (std::size_t s = 0; s < w; ++s) to[s] = 0;
-            for (std::size_t a = 0; a < c; ++a)
-                for (std::size_t s = 0; s < many; ++s) to[s] += from[a] * weight(a, s);
-        }
+        by_columns(w, [&](auto columns, std::size_t first) {
+            for (std::size_t i = 0; i < rows_; ++i) {
+                double const* const from = filtered() + i * width_;
+                row_part<columns> now{};
+                for (std::size_t a = 0; a < c; ++a) now.add(from[a], room_.inverse.data() + a * w + first);
+                now.store(room_.series.data() + i * w + first);
+            }
+        });
         whiten(room_.series.data(), room_.residuals.data(), w);
         std::fill_n(room_.residuals.begin() + static_cast<std::ptrdiff_t>(rows_ * w), p_ * w, 0.0);
     }
@@ -256,38 +316,32 @@ private:
         double const* const left = room_.residuals.data();
         double const* const u = room_.series.data();
         levinson::steps by_phi{}, by_theta{};
-        for (std::size_t i = 0; i < rows_; ++i) {
-            auto const order = std::min(i, p_);
-            double const factor = i < p_ ? -2 * lead_[i] : -2;
-            for (std::size_t j = 1; j <= order; ++j) by_phi[order][j] += factor * product(left + i * w, u + (i - j) * w);
-        }
+        for (std::size_t i = 0; i < p_; ++i)
+            for (std::size_t j = 1; j <= i; ++j) by_phi[i][j] -= 2 * lead_[i] * with_.dot(left + i * w, u + (i - j) * w, w);
+        for (std::size_t j = 1; j <= p_; ++j) by_phi[p_][j] -= 2 * with_.dot(left + p_ * w, u + (p_ - j) * w, (rows_ - p_) * w);
         for (std::size_t i = 0; i < p_; ++i) {
-            double const squares = product(left + i * w, left + i * w) - 1; // the determinant's share is less
+            double const squares = with_.dot(left + i * w, left + i * w, w) - 1; // the determinant's share is less
             for (std::size_t k = i + 1; k <= p_; ++k) to[k - 1] += squares * ar_.log_slope(k);
         }
         ar_.back(by_phi, to.first(p_));
         if (q_ == 0) return;
-        // the transposed whitening and filter, from the end
-        room_.back.assign((rows_ + q_) * w, 0);
+        // the whitening transposed, then the filter from the end
+        room_.back.resize((rows_ + q_) * w);
         double* const back = room_.back.data();
+        std::fill_n(back + rows_ * w, q_ * w, 0.0);
         by_columns(w, [&](auto columns, std::size_t first) {
-            for (std::size_t i = rows_; i-- > q_;) {
+            for (std::size_t i = q_; i < rows_; ++i) {
                 row_part<columns> now{left + i * w + first};
                 if (i < p_) now.scale(lead_[i]);
                 for (std::size_t later = i + 1; later < p_; ++later) now.add(-lead_[later] * ar_.step(later)[later - i], left + later * w + first);
                 for (std::size_t j = i < p_ ? p_ - i : 1; j <= p_; ++j) now.add(-phi(j), left + (i + j) * w + first);
-                for (std::size_t j = 1; j <= q_; ++j) now.add(-theta_[j], back + (i + j) * w + first);
                 now.store(back + i * w + first);
             }
+            double* const end = back + (rows_ - 1) * w + first;
+            detail::recur<columns>(end, end, -static_cast<std::ptrdiff_t>(w), n_, theta_.data(), q_);
         });
-        for (std::size_t i = q_; i < rows_; ++i)
-            for (std::size_t j = 1; j <= q_; ++j) by_theta[q_][j] += 2 * product(back + i * w, u + (i - j) * w); // -2, and θ is the last step with the other sign
+        for (std::size_t j = 1; j <= q_; ++j) by_theta[q_][j] = 2 * with_.dot(back + q_ * w, u + (q_ - j) * w, n_ * w); // -2, and θ has the other sign
         ma_.back(by_theta, to.subspan(p_));
-    }
-    double product(double const* a, double const* b) const noexcept {
-        double sum = 0;
-        for (std::size_t s = 0; s < series_width_; ++s) sum += a[s] * b[s];
-        return sum;
     }
 
     template <std::size_t Width>
@@ -295,6 +349,7 @@ private:
     using levinson = detail::levinson;
     std::size_t n_, p_, q_, regressors_, columns_, width_, series_width_ = 0, rows_;
     arma_room& room_;
+    vector_unit const& with_ = vector_unit::chosen();
     levinson ar_, ma_;
     std::array<double, arma_most_terms + 1> theta_{}, lead_{};
     double value_ = 0, log_determinant_ = 0;
