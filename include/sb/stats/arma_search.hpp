@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+// Where the likelihood of an ARMA series is highest, of all its hills.
+//
+// How it works: terms are added one of each kind at a time, what there is more of first. At each step the best places found so
+// far are extended: by a term of each kind, and by a pair of roots that nearly cancel, which is how a level, an alternation or a
+// wave hides in so few terms; the waves are looked for where the periodogram peaks. Some places are taken from all over. The best
+// of these, no two alike, go downhill a few steps, and the best of those to the bottom.
+#pragma once
+#include <sb/stats/arma_likelihood.hpp>
+#include <sb/stats/minimise.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace sb::stats {
+
+/// How much is tried at each step of the search.
+struct arma_effort {
+    std::size_t scattered = 24; ///< places from all over, for each term
+    std::size_t waves = 4; ///< peaks of the periodogram
+    std::size_t first = 16; ///< go downhill
+    int steps = 8; ///< as many steps
+    std::size_t last = 4; ///< and of those so many to the bottom
+};
+
+/// Terms of an autoregression and of a moving average as coordinates of arma_likelihood, and -2 log L there.
+struct arma_place {
+    double value = std::numeric_limits<double>::infinity();
+    std::array<double, 2 * arma_most_terms> x{};
+};
+
+struct arma_search_room {
+    arma_room likelihood;
+    std::vector<arma_place> pool, group;
+    std::vector<double> data, power;
+};
+
+namespace detail {
+
+/// 1 - Σ c[i] z^i, from 1 on.
+struct lag_polynomial {
+    std::size_t order = 0;
+    std::array<double, arma_most_terms + 1> c{};
+
+    static lag_polynomial from_coordinates(double const* x, std::size_t order) noexcept {
+        levinson steps;
+        steps.set({x, order});
+        lag_polynomial got;
+        got.order = order;
+        std::copy_n(steps.last(), order + 1, got.c.begin());
+        return got;
+    }
+    /// Times 1 - az - bz²; a single root where b is 0.
+    lag_polynomial times(double a, double b) const noexcept {
+        auto const coefficient = [&](std::size_t i) { return i == 0 ? 1.0 : i > order ? 0.0 : -c[i]; };
+        lag_polynomial got;
+        got.order = order + (b != 0 ? 2 : 1);
+        for (std::size_t i = 1; i <= got.order; ++i) got.c[i] = -(coefficient(i) - a * coefficient(i - 1) - (i > 1 ? b * coefficient(i - 2) : 0));
+        return got;
+    }
+    /// Back to coordinates; false where it has a root inside the unit circle or on it.
+    bool to_coordinates(double* x) const noexcept {
+        auto left = c;
+        for (std::size_t k = order; k > 0; --k) {
+            double const partial = left[k], rest = (1 - partial) * (1 + partial);
+            if (!(rest > 0)) return false;
+            x[k - 1] = partial / (1 + std::sqrt(rest));
+            auto const before = left;
+            for (std::size_t j = 1; j < k; ++j) left[j] = (before[j] + partial * before[k - j]) / rest;
+        }
+        return true;
+    }
+};
+
+} // namespace detail
+
+class arma_search {
+public:
+    /// `data`: `n` rows, each of `regressors` values and then the series' own.
+    arma_search(std::span<double const> data, std::size_t n, std::size_t regressors, arma_effort const& effort, arma_search_room& room)
+        : data_{data}, n_{n}, regressors_{regressors}, effort_{effort}, room_{room} {}
+
+    /// The best place for so many terms; its value is infinite where none has one.
+    arma_place best(std::size_t p, std::size_t q) {
+        std::array<arma_place, most_kept> kept{}, earlier{};
+        std::size_t many = 1, earlier_many = 0, a = 0, b = 0;
+        if (p + q == 0) {
+            auto likelihood = of(0, 0);
+            kept[0].value = likelihood.value({});
+        }
+        while (a < p || b < q) {
+            bool const more_a = p - a >= q - b, more_b = q - b >= p - a;
+            auto likelihood = of(a + more_a, b + more_b);
+            gather(likelihood, a, b, more_a, more_b, {kept.data(), many}, {earlier.data(), earlier_many});
+            earlier = kept, earlier_many = many;
+            a += more_a, b += more_b;
+            many = descend(likelihood, a + b, kept);
+        }
+        return kept[0];
+    }
+
+private:
+    static constexpr std::size_t most_kept = 8;
+    using polynomial = detail::lag_polynomial;
+
+    arma_likelihood of(std::size_t p, std::size_t q) {
+        arma_likelihood made{n_, regressors_, p, q, room_.likelihood};
+        for (std::size_t t = 0; t < n_; ++t) std::copy_n(data_.data() + t * (regressors_ + 1), regressors_ + 1, made.row(t));
+        return made;
+    }
+
+    /// Adds a place to the pool, or to a group of which the best alone go there.
+    void add(arma_likelihood& likelihood, arma_place place, std::vector<arma_place>& to) {
+        place.value = likelihood.value({place.x.data(), likelihood.size()});
+        if (std::isfinite(place.value)) to.push_back(place);
+    }
+    void add_product(arma_likelihood& likelihood, polynomial const& ar, polynomial const& ma) {
+        arma_place place;
+        if (ar.to_coordinates(place.x.data()) && ma.to_coordinates(place.x.data() + ar.order)) add(likelihood, place, room_.group);
+    }
+    static bool better(arma_place const& a, arma_place const& b) noexcept { return a.value < b.value; }
+    void take_best(std::size_t many) {
+        auto& group = room_.group;
+        std::stable_sort(group.begin(), group.end(), better);
+        room_.pool.insert(room_.pool.end(), group.begin(), group.begin() + static_cast<std::ptrdiff_t>(std::min(many, group.size())));
+        group.clear();
+    }
+
+    void gather(arma_likelihood& likelihood, std::size_t a, std::size_t b, bool more_a, bool more_b, std::span<arma_place const> from, std::span<arma_place const> before) {
+        room_.pool.clear(), room_.group.clear();
+        std::size_t const p = a + more_a, q = b + more_b;
+        for (auto const& base : from) {
+            for (double const ar : {0.0, -0.33, 0.33})
+                for (double const ma : {0.0, -0.21, 0.21, -0.63, 0.63}) {
+                    if ((!more_a && ar != 0) || (!more_b && ma != 0)) continue;
+                    arma_place place;
+                    std::copy_n(base.x.data(), a, place.x.data());
+                    std::copy_n(base.x.data() + a, b, place.x.data() + p);
+                    if (more_a) place.x[a] = ar;
+                    if (more_b) place.x[p + b] = ma;
+                    add(likelihood, place, room_.pool);
+                }
+            if (!more_a || !more_b) continue;
+            auto const ar = polynomial::from_coordinates(base.x.data(), a), ma = polynomial::from_coordinates(base.x.data() + a, b);
+            for (double const root : {1.0, -1.0}) {
+                for (double const off : {1e-5, 3e-3, 0.03, 0.2})
+                    for (double const ma_off : {1e-3, 0.03, 0.2, 0.5}) add_product(likelihood, ar.times(root * (1 - off), 0), ma.times(root * (1 - ma_off), 0));
+                take_best(2);
+            }
+        }
+        scatter(likelihood);
+        if (more_a && more_b && p >= 2 && q >= 2 && !before.empty()) add_waves(likelihood, before[0], p, q);
+    }
+    /// Points that fill the cube evenly: multiples of powers of the root of x^(d + 1) = x + 1.
+    void scatter(arma_likelihood& likelihood) {
+        auto const d = likelihood.size();
+        double root = 1.5;
+        for (int i = 0; i < 60; ++i) {
+            double power = 1;
+            for (std::size_t k = 0; k < d; ++k) power *= root;
+            root -= (power * root - root - 1) / (static_cast<double>(d + 1) * power - 1);
+        }
+        auto const many = effort_.scattered * d;
+        for (std::size_t i = 1; i <= many; ++i) {
+            arma_place place;
+            double step = 1;
+            for (std::size_t k = 0; k < d; ++k) {
+                step /= root;
+                double const at = 0.5 + step * static_cast<double>(i);
+                place.x[k] = 2 * (at - std::floor(at)) - 1;
+            }
+            add(likelihood, place, room_.group);
+        }
+        take_best(many);
+    }
+    /// Waves that an earlier place, two terms less of each kind, knows nothing of.
+    void add_waves(arma_likelihood& likelihood, arma_place const& base, std::size_t p, std::size_t q) {
+        auto const ar = polynomial::from_coordinates(base.x.data(), p - 2), ma = polynomial::from_coordinates(base.x.data() + (p - 2), q - 2);
+        std::size_t count = 8;
+        while (count < n_) count *= 2;
+        // cosines of multiples of half a turn / count, by halving the turn
+        double cosine = 0;
+        for (std::size_t parts = 2; parts < count; parts *= 2) cosine = std::sqrt((1 + cosine) / 2);
+        double const step = cosine;
+        auto& power = room_.power;
+        power.assign(2 * (count + 1), 0);
+        double* const at = power.data() + count + 1;
+        at[0] = 1, at[1] = step;
+        for (std::size_t k = 2; k <= count; ++k) at[k] = 2 * step * at[k - 1] - at[k - 2];
+        double mean = 0;
+        for (std::size_t t = 0; t < n_; ++t) mean += data_[t * (regressors_ + 1) + regressors_] / static_cast<double>(n_);
+        for (std::size_t k = 1; k < count; k += 2) { // two at a time (Goertzel)
+            double s1 = 0, s2 = 0, r1 = 0, r2 = 0;
+            double const one = 2 * at[k], two = k + 1 < count ? 2 * at[k + 1] : 0;
+            for (std::size_t t = 0; t < n_; ++t) {
+                double const x = data_[t * (regressors_ + 1) + regressors_] - mean;
+                double const s = x + one * s1 - s2, r = x + two * r1 - r2;
+                s2 = s1, s1 = s, r2 = r1, r1 = r;
+            }
+            power[k] = s1 * s1 + s2 * s2 - one * s1 * s2;
+            if (k + 1 < count) power[k + 1] = r1 * r1 + r2 * r2 - two * r1 * r2;
+        }
+        double const n = static_cast<double>(n_);
+        for (std::size_t taken = 0; taken < effort_.waves; ++taken) {
+            std::size_t peak = 0;
+            for (std::size_t k = 1; k < count; ++k)
+                if (power[k] > 0 && power[k] >= power[k - 1] && power[k] >= power[k + 1] && (peak == 0 || power[k] > power[peak])) peak = k;
+            if (peak == 0) return;
+            for (double const off : {0.3 / n, 2 / n, 0.05, 0.15})
+                for (double const ma_off : {0.01 / n, 1 / n, 5 / n, 0.1, 0.3})
+                    for (std::size_t const k : {peak, peak + 1, peak - 1}) {
+                        double const r = 1 - std::min(off, 0.5), m = 1 - std::min(ma_off, 0.5);
+                        add_product(likelihood, ar.times(2 * r * at[peak], -r * r), ma.times(2 * m * at[k], -m * m));
+                    }
+            take_best(2);
+            power[peak] = -1;
+        }
+    }
+
+    /// Leaves the best, no two alike; how many.
+    void thin(std::size_t many, std::size_t d, double apart) {
+        auto& pool = room_.pool;
+        std::stable_sort(pool.begin(), pool.end(), better);
+        std::size_t taken = 0;
+        for (std::size_t i = 0; i < pool.size() && taken < many; ++i) {
+            bool const new_one = std::all_of(pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(taken), [&](arma_place const& other) {
+                double most = 0;
+                for (std::size_t k = 0; k < d; ++k) most = std::max(most, std::abs(partial(other.x[k]) - partial(pool[i].x[k])));
+                return most > apart;
+            });
+            if (new_one) pool[taken++] = pool[i];
+        }
+        pool.resize(taken);
+    }
+    static double partial(double x) noexcept { return 2 * x / (1 + x * x); }
+    void go_down(arma_likelihood& likelihood, arma_place& place, std::size_t d, int steps) {
+        std::array<double, 2 * arma_most_terms> inverse{};
+        for (std::size_t k = 0; k < d; ++k) {
+            double const half = (1 + place.x[k] * place.x[k]) / 2; // of white noise, for which the information is n
+            inverse[k] = half * half / (2 * static_cast<double>(n_));
+        }
+        minimise_request asked;
+        asked.reciprocal = true, asked.most_steps = steps;
+        place.value = minimise(likelihood, {place.x.data(), d}, {inverse.data(), d}, asked).value;
+    }
+    std::size_t descend(arma_likelihood& likelihood, std::size_t d, std::array<arma_place, most_kept>& kept) {
+        thin(effort_.first, d, 0.05);
+        for (auto& each : room_.pool) go_down(likelihood, each, d, effort_.steps);
+        thin(std::min(effort_.last, most_kept), d, 0.02);
+        for (auto& each : room_.pool) go_down(likelihood, each, d, 200);
+        thin(most_kept, d, 0.02);
+        std::copy(room_.pool.begin(), room_.pool.end(), kept.begin());
+        if (room_.pool.empty()) kept[0] = {};
+        return room_.pool.size();
+    }
+
+    std::span<double const> data_;
+    std::size_t n_, regressors_;
+    arma_effort effort_;
+    arma_search_room& room_;
+};
+
+} // namespace sb::stats
