@@ -154,6 +154,10 @@ void multiply(double const* at, std::size_t rows, std::size_t columns, double* t
 /// series not far from 1 in size, and regressors that are no more collinear than need be.
 class arma_likelihood {
 public:
+    /// The most that an autoregression's partial autocorrelations may be is less than 1 by this: nearer, the rounding of the
+    /// coefficients would speak.
+    static constexpr double apart = 1e-10;
+
     arma_likelihood(std::size_t n, std::size_t regressors, std::size_t p, std::size_t q, arma_room& room)
         : n_{n}, p_{p}, q_{q}, regressors_{regressors}, columns_{q + regressors + 1}, width_{padded(columns_)}, rows_{n + q}, room_{room} {
         series_width_ = padded(q_ + 1);
@@ -169,8 +173,14 @@ public:
     /// -2 log L, the innovations' variance and the regressors' coefficients at their best, less n (1 + log 2π - log n); infinite
     /// where there is none. First the coordinates of the autoregression, then those of the moving average.
     double value(std::span<double const> x) noexcept {
-        ar_.set(x.first(p_), apart), ma_.set(x.subspan(p_));
+        ma_.set(x.subspan(p_));
         for (std::size_t j = 1; j <= q_; ++j) theta_[j] = -ma_.last()[j];
+        return value(x.first(p_), {theta_.data() + 1, q_});
+    }
+    /// The same with the moving average's coefficients given; there is no gradient of this.
+    double value(std::span<double const> x, std::span<double const> theta) noexcept {
+        ar_.set(x, apart);
+        std::copy(theta.begin(), theta.end(), theta_.begin() + 1);
         for (std::size_t i = p_; i-- > 0;) lead_[i] = (i + 1 == p_ ? 1 : lead_[i + 1]) * ar_.root(i + 1);
         filter();
         whiten(filtered(), room_.whitened.data(), width_);
@@ -203,7 +213,6 @@ public:
     double last(std::size_t back, std::size_t s) const noexcept { return room_.series[(rows_ - 1 - back) * series_width_ + s]; }
 
 private:
-    static constexpr double apart = 1e-10; // from the unit circle; nearer, the coefficients' rounding would speak
     static constexpr double infinite = std::numeric_limits<double>::infinity();
     static std::size_t padded(std::size_t columns) noexcept { return columns <= 2 ? 2 : columns <= 4 ? 4 : (columns + 7) / 8 * 8; }
 

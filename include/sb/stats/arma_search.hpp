@@ -31,6 +31,7 @@ struct arma_effort {
 struct arma_place {
     double value = std::numeric_limits<double>::infinity();
     std::array<double, 2 * arma_most_terms> x{};
+    bool done = false; ///< no lower one is near
 };
 
 struct arma_search_room {
@@ -62,13 +63,14 @@ struct lag_polynomial {
         for (std::size_t i = 1; i <= got.order; ++i) got.c[i] = -(coefficient(i) - a * coefficient(i - 1) - (i > 1 ? b * coefficient(i - 2) : 0));
         return got;
     }
-    /// Back to coordinates; false where it has a root inside the unit circle or on it.
-    bool to_coordinates(double* x) const noexcept {
+    /// Back to coordinates, of partial autocorrelations at most 1 - `short_of`; false where it has a root inside the unit circle or on it.
+    bool to_coordinates(double* x, double short_of = 0) const noexcept {
         auto left = c;
         for (std::size_t k = order; k > 0; --k) {
             double const partial = left[k], rest = (1 - partial) * (1 + partial);
             if (!(rest > 0)) return false;
-            x[k - 1] = partial / (1 + std::sqrt(rest));
+            double const whole = partial / (1 - short_of);
+            x[k - 1] = whole / (1 + std::sqrt(std::max(0.0, (1 - whole) * (1 + whole))));
             auto const before = left;
             for (std::size_t j = 1; j < k; ++j) left[j] = (before[j] + partial * before[k - j]) / rest;
         }
@@ -102,16 +104,16 @@ public:
         }
         return kept[0];
     }
-
-private:
-    static constexpr std::size_t most_kept = 8;
-    using polynomial = detail::lag_polynomial;
-
+    /// The likelihood of so many terms.
     arma_likelihood of(std::size_t p, std::size_t q) {
         arma_likelihood made{n_, regressors_, p, q, room_.likelihood};
         for (std::size_t t = 0; t < n_; ++t) std::copy_n(data_.data() + t * (regressors_ + 1), regressors_ + 1, made.row(t));
         return made;
     }
+
+private:
+    static constexpr std::size_t most_kept = 8;
+    using polynomial = detail::lag_polynomial;
 
     /// Adds a place to the pool, or to a group of which the best alone go there.
     void add(arma_likelihood& likelihood, arma_place place, std::vector<arma_place>& to) {
@@ -245,14 +247,17 @@ private:
         }
         minimise_request asked;
         asked.reciprocal = true, asked.most_steps = steps;
-        place.value = minimise(likelihood, {place.x.data(), d}, {inverse.data(), d}, asked).value;
+        auto const got = minimise(likelihood, {place.x.data(), d}, {inverse.data(), d}, asked);
+        place.value = got.value, place.done = got.reached;
     }
     std::size_t descend(arma_likelihood& likelihood, std::size_t d, std::array<arma_place, most_kept>& kept) {
-        thin(effort_.first, d, 0.05);
+        double const near = std::min(0.05, 2 / static_cast<double>(n_)); // waves are as close as that
+        thin(std::min(effort_.first, 4 * d), d, near);
         for (auto& each : room_.pool) go_down(likelihood, each, d, effort_.steps);
-        thin(std::min(effort_.last, most_kept), d, 0.02);
-        for (auto& each : room_.pool) go_down(likelihood, each, d, 200);
-        thin(most_kept, d, 0.02);
+        thin(std::min(effort_.last, most_kept), d, near / 2);
+        for (auto& each : room_.pool)
+            if (!each.done) go_down(likelihood, each, d, 200);
+        thin(most_kept, d, near / 2);
         std::copy(room_.pool.begin(), room_.pool.end(), kept.begin());
         if (room_.pool.empty()) kept[0] = {};
         return room_.pool.size();
