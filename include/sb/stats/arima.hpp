@@ -234,7 +234,7 @@ inline std::optional<double> arma_log_likelihood(std::span<double const> values,
     autoregression.order = ar.size(), average.order = ma.size();
     double shrink = 1;
     std::copy(ar.begin(), ar.end(), autoregression.c.begin() + 1);
-    for (std::size_t j = 0; j < ma.size(); ++j) average.c[j + 1] = -ma[j] * (shrink *= 1 - 1e-6);
+    for (std::size_t j = 0; j < ma.size(); ++j) average.c[j + 1] = -ma[j] * (shrink *= 1 - 1e-4);
     std::array<double, arma_most_terms> x{}, unused{};
     if (!autoregression.to_coordinates(x.data(), arma_likelihood::apart) || !average.to_coordinates(unused.data())) return std::nullopt;
     arma_room room;

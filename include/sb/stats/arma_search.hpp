@@ -246,7 +246,7 @@ private:
             inverse[k] = half * half / (2 * static_cast<double>(n_));
         }
         minimise_request asked;
-        asked.reciprocal = true, asked.most_steps = steps;
+        asked.reciprocal = true, asked.most_steps = steps, asked.tolerance = 1e-11;
         auto const got = minimise(likelihood, {place.x.data(), d}, {inverse.data(), d}, asked);
         place.value = got.value, place.done = got.reached;
     }

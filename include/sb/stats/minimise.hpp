@@ -48,7 +48,6 @@ minimum minimise(Function& function, std::span<double> x, std::span<double const
     function.gradient(view(slope));
     reset();
     bool fresh = true;
-    int idle = 0;
     while (got.steps < asked.most_steps) {
         double largest = 0;
         for (std::size_t a = 0; a < n; ++a) {
@@ -61,7 +60,11 @@ minimum minimise(Function& function, std::span<double> x, std::span<double const
             reset(), fresh = true;
             continue;
         }
-        if (-downhill / 2 < asked.tolerance && (fresh || ++idle > 0)) return got.reached = true, got;
+        if (-downhill / 2 < asked.tolerance) {
+            if (fresh) return got.reached = true, got;
+            reset(), fresh = true; // a shape gone wrong promises as little as the bottom does
+            continue;
+        }
         double length = largest > asked.longest ? asked.longest / largest : 1, value = 0;
         bool found = false;
         for (int tries = 0; tries < 40; ++tries) {

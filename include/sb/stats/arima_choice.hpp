@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Which ARIMA order a series is given: differences by tests, terms by the corrected criterion of Akaike.
+//
+// How it works: a series is differenced while KPSS says that it does not keep its level and Dickey and Fuller do not say that it
+// comes back to one; where one of the two has no answer, the other decides. All models compared then have the same d, for with
+// another they would be of other data.
+#pragma once
+#include <sb/stats/adf.hpp>
+#include <sb/stats/arima.hpp>
+#include <sb/stats/kpss.hpp>
+#include <sb/stats/least_squares.hpp>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace sb::stats {
+
+struct arma_terms {
+    std::size_t p = 0, q = 0;
+};
+
+struct arima_choice_request {
+    std::span<arma_terms const> candidates{}; ///< none: all up to two of each
+    int d = -1; ///< differences; -1: by the tests, at most 2
+    double level = 0.05; ///< of the tests
+    arima_constant constant = arima_constant::by_order;
+    std::span<std::span<double const> const> regressors{}; ///< the tests are of what these leave
+    arma_effort effort{};
+};
+
+struct arima_choice {
+    arima_answer best; ///< its `why` where there is none: the first candidate's
+    std::size_t d = 0, tried = 0, answered = 0; ///< differences, models, and those with an answer
+    explicit operator bool() const noexcept { return static_cast<bool>(best); }
+};
+
+struct arima_choice_room {
+    arima_room fit;
+    adf_room dickey_fuller;
+    std::vector<double> series, room;
+};
+
+/// How often these are differenced, at most twice.
+inline std::size_t differences_needed(std::span<double const> values, double level, arima_choice_room& room) {
+    auto& x = room.series;
+    x.assign(values.begin(), values.end());
+    for (std::size_t d = 0; d < 2; ++d) {
+        auto const stays = kpss(x, {trend::constant, kpss_lags::automatic, 0}, room.room);
+        auto const returns = adf(x, {trend::constant, lag_choice::aic, -1}, room.dickey_fuller);
+        if (!stays && !returns) return d;
+        if (stays && stays.p > level) return d;
+        if (returns && returns.p <= level) return d;
+        for (std::size_t t = 0; t + 1 < x.size(); ++t) x[t] = x[t + 1] - x[t];
+        x.pop_back();
+    }
+    return 2;
+}
+
+/// The likeliest model of the order that is chosen.
+inline arima_choice choose_arima(std::span<double const> values, arima_choice_request const& asked, arima_choice_room& room) {
+    static constexpr arma_terms small[]{{0, 0}, {0, 1}, {1, 0}, {0, 2}, {1, 1}, {2, 0}, {1, 2}, {2, 1}, {2, 2}};
+    std::span<arma_terms const> const candidates = asked.candidates.empty() ? std::span<arma_terms const>{small} : asked.candidates;
+    arima_choice got;
+    got.best.n = values.size();
+    if (asked.d > 2 || !(asked.level > 0 && asked.level < 1)) return got.best.why = no_answer::bad_request, got;
+    if (asked.d >= 0) got.d = static_cast<std::size_t>(asked.d);
+    else if (asked.regressors.empty()) got.d = differences_needed(values, asked.level, room);
+    else if (auto const left = least_squares(asked.regressors, values); left) got.d = differences_needed(left.residuals, asked.level, room);
+    arima_request one;
+    one.constant = asked.constant, one.regressors = asked.regressors, one.effort = asked.effort;
+    for (auto const& each : candidates) {
+        one.order = {each.p, got.d, each.q};
+        auto model = arima(values, one, room.fit);
+        if (++got.tried; model) ++got.answered;
+        bool const first = got.tried == 1, better = model && (!got.best || model.aicc < got.best.aicc - 1e-7); // a tie is the earlier one's
+        if (first || better) got.best = std::move(model);
+    }
+    return got;
+}
+inline arima_choice choose_arima(std::span<double const> values, arima_choice_request const& asked = {}) {
+    arima_choice_room room;
+    return choose_arima(values, asked, room);
+}
+
+} // namespace sb::stats
