@@ -163,6 +163,8 @@ private:
 
     // ---- the search
 
+    using triple = std::array<double, 3>;
+    using square = std::array<triple, 3>;
     struct candidate {
         parameters at{};
         double sum = 0;
@@ -231,7 +233,10 @@ private:
     /// Goes down from there within the bounds; the sum of squares where no step leads lower.
     double improve(parameters& at) {
         double sum = sum_of_squares(at), damping = 1e-3;
-        for (int round = 0; round < 60 && sum > 0; ++round) {
+        parameters before{};
+        square bent{};
+        triple fell{};
+        for (int round = 0, small = 0; round < 100 && sum > 0 && small < 2; ++round) {
             filter(at);
             std::size_t columns = 0;
             for (std::size_t which = 0; which < 3; ++which)
@@ -239,39 +244,60 @@ private:
             lay_derivatives(at, columns);
             auto const all = starts_ + columns;
             (void)triangulate({room_.matrix.data(), n_ * (all + 1)}, n_, all + 1);
-            double products[3][3]{}, fall[3]{};
+            square products{};
+            triple fall{};
             for (std::size_t a = 0; a < columns; ++a) {
                 for (std::size_t r = starts_; r <= starts_ + a; ++r) fall[a] -= upper(r, starts_ + a) * upper(r, all);
-                for (std::size_t b = 0; b <= a; ++b)
+                for (std::size_t b = 0; b <= a; ++b) {
                     for (std::size_t r = starts_; r <= starts_ + b; ++r) products[a][b] += upper(r, starts_ + a) * upper(r, starts_ + b);
+                    products[b][a] = products[a][b];
+                }
             }
+            if (round > 0) learn(bent, products, fall, fell, at, before, columns);
             bool lower = false;
-            double before = sum;
-            for (int attempt = 0; attempt < 12 && !lower; ++attempt) {
-                auto const next = stepped(at, columns, products, fall, damping);
+            for (int attempt = 0; attempt < 14 && !lower; ++attempt) {
+                auto const next = stepped(at, columns, products, bent, fall, damping);
                 if (next == at) break;
-                if (double const there = sum_of_squares(next); there < sum) at = next, sum = there, lower = true, damping = std::max(damping / 10, 1e-12);
-                else damping = std::max(damping * 8, 1e-6);
+                if (double const there = sum_of_squares(next); there < sum) {
+                    small = sum - there <= 1e-13 * sum ? small + 1 : 0;
+                    before = at, fell = fall;
+                    at = next, sum = there, lower = true, damping = std::max(damping / 10, 1e-12);
+                } else damping = std::max(damping * 8, 1e-6);
             }
             if (!lower) break;
-            if (before - sum <= 1e-14 * before) break;
         }
         return sum;
     }
+    /// What the products of the derivatives miss of the curvature, from how the slope has changed (the symmetric update of rank
+    /// one): where large errors stay, steps without it get shorter only by and by.
+    void learn(square& bent, square const& products, triple const& fall, triple const& fell, parameters const& at, parameters const& before, std::size_t columns) const noexcept {
+        triple step{}, off{};
+        double along = 0, sizes = 0, steps = 0;
+        for (std::size_t c = 0; c < columns; ++c) step[c] = at[of_[c]] - before[of_[c]];
+        for (std::size_t a = 0; a < columns; ++a) {
+            off[a] = fell[a] - fall[a];
+            for (std::size_t b = 0; b < columns; ++b) off[a] -= (products[a][b] + bent[a][b]) * step[b];
+            along += off[a] * step[a], sizes += off[a] * off[a], steps += step[a] * step[a];
+        }
+        if (!(std::abs(along) > 1e-8 * std::sqrt(sizes * steps))) return;
+        for (std::size_t a = 0; a < columns; ++a)
+            for (std::size_t b = 0; b < columns; ++b) bent[a][b] += off[a] * off[b] / along;
+    }
     /// The damped step within the bounds; what a bound stops stays there while the others go on.
-    parameters stepped(parameters const& at, std::size_t columns, double const (&products)[3][3], double const (&fall)[3], double damping) const noexcept {
+    parameters stepped(parameters const& at, std::size_t columns, square const& products, square const& bent, triple const& fall, double damping) const noexcept {
         bool held[3]{};
         parameters next = at;
         for (std::size_t c = 0; c < columns; ++c) held[c] = !(products[c][c] > 0) || (fall[c] <= 0 ? at[of_[c]] <= low_[of_[c]] : at[of_[c]] >= high_[of_[c]]);
         for (;;) {
-            double lower[3][3]{}, x[3]{};
+            square lower{};
+            triple x{};
             for (std::size_t a = 0; a < columns; ++a) { // by Cholesky
                 if (held[a]) continue;
                 x[a] = fall[a];
-                double pivot = products[a][a] * (1 + damping);
+                double pivot = products[a][a] * (1 + damping) + bent[a][a];
                 for (std::size_t b = 0; b < a; ++b) {
                     if (held[b]) continue;
-                    double sum = products[a][b];
+                    double sum = products[a][b] + bent[a][b];
                     for (std::size_t c = 0; c < b; ++c) sum -= lower[a][c] * lower[b][c];
                     lower[a][b] = sum / lower[b][b];
                     pivot -= lower[a][b] * lower[a][b], x[a] -= lower[a][b] * x[b];
