@@ -117,7 +117,7 @@ inline smoothing_answer smooth(std::span<double const> values, smoothing_request
     detail::smoothing_fit fit{room, starts, low, high, asked.beta.has_value()};
     auto const at = estimated > starts ? fit.search() : low;
     double const sum = fit.run(at), count = static_cast<double>(n);
-    double const rounding = 4 * eps * (1 + std::ldexp(std::max(std::abs(least), std::abs(most)), -scale));
+    double const rounding = eps * (count + 4 * std::ldexp(std::max(std::abs(least), std::abs(most)), -scale)); // of the filter, of the values
     if (sum <= rounding * rounding * count) return none(no_answer::perfect_fit);
 
     smoothing_answer got;
