@@ -7,7 +7,7 @@
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <sb/stats/forecast.hpp>
-#include <sb/stats/smoothing_fit.hpp>
+#include <sb/stats/smoothing_search.hpp>
 #include <sb/stats/student_t.hpp>
 #include <algorithm>
 #include <array>
@@ -96,7 +96,7 @@ inline smoothing_answer smooth(std::span<double const> values, smoothing_request
     if (!std::isfinite(most - least)) return none(no_answer::not_finite);
 
     bool const trended = asked.model != smoothing_model::level, damped = asked.model == smoothing_model::damped_trend;
-    detail::smoothing_fit::parameters low{}, high{1, 0, 0};
+    detail::smoothing_filter::parameters low{}, high{1, 0, 0};
     if (trended) high[1] = 1, low[2] = high[2] = 1;
     if (damped) low[2] = 0.8, high[2] = 0.995;
     if (asked.alpha == 0.0) high[1] = 0; // no error moves anything
@@ -114,24 +114,26 @@ inline smoothing_answer smooth(std::span<double const> values, smoothing_request
     double const middle = values[n / 2];
     room.values.resize(n);
     for (std::size_t i = 0; i < n; ++i) room.values[i] = std::ldexp(values[i] - middle, -scale);
-    detail::smoothing_fit fit{room, starts, low, high, asked.beta.has_value()};
-    auto const at = estimated > starts ? fit.search() : low;
-    double const sum = fit.run(at), count = static_cast<double>(n);
+    detail::smoothing_filter filter{room, starts, asked.beta.has_value()};
+    detail::smoothing_search search{filter, low, high};
+    auto const at = search.run();
+    (void)filter.sum_of_squares(at); // for its start
+    double const sum = filter.run(at), count = static_cast<double>(n);
     double const rounding = eps * (count + 4 * std::ldexp(std::max(std::abs(least), std::abs(most)), -scale)); // of the filter, of the values
     if (sum <= rounding * rounding * count) return none(no_answer::perfect_fit);
 
     smoothing_answer got;
     got.model = asked.model, got.n = n;
-    got.alpha = at[0], got.beta = fit.beta(at);
+    got.alpha = at[0], got.beta = filter.beta(at);
     if (damped) got.phi = at[2];
-    got.first_level = std::ldexp(fit.first_level(), scale) + middle, got.first_trend = std::ldexp(fit.first_trend(), scale);
-    got.level = std::ldexp(fit.level(), scale) + middle, got.trend = std::ldexp(fit.trend(), scale);
+    got.first_level = std::ldexp(filter.first_level(), scale) + middle, got.first_trend = std::ldexp(filter.first_trend(), scale);
+    got.level = std::ldexp(filter.level(), scale) + middle, got.trend = std::ldexp(filter.trend(), scale);
     got.freedom = count - static_cast<double>(estimated);
     got.sse = std::ldexp(sum, 2 * scale), got.sigma = std::ldexp(std::sqrt(sum / got.freedom), scale);
     got.log_likelihood = -count / 2 * (std::log(2 * std::numbers::pi * sum / count) + 1 + 2 * scale * std::numbers::ln2);
     double const terms = static_cast<double>(estimated) + 1;
     got.aicc = count > terms + 1 ? 2 * terms - 2 * got.log_likelihood + 2 * terms * (terms + 1) / (count - terms - 1) : std::numeric_limits<double>::infinity();
-    got.unsure = fit.unsure(at);
+    got.unsure = search.unsure(at);
     for (double& e : room.errors) e = std::ldexp(e, scale);
     return got;
 }

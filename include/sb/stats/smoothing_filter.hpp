@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// The filter of exponential smoothing: errors of a series by given parameters, with the first level and trend that suit it best.
+//
+// How it works: a level l and a trend b foretell l + φb; the error e of that moves them, l by αe and b by βe. Given α, β and φ
+// the errors are linear in the first level and trend, which reflections find exactly. Where 0 <= β <= α <= 1 the influence of
+// the start does not grow, so no step can leave the numbers that a double holds.
+#pragma once
+#include <sb/stats/orthogonal.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace sb::stats {
+
+/// Memory that a caller lends, so that calls after the first allocate nothing.
+struct smoothing_room {
+    std::vector<double> errors; ///< after a fit: of each value from its forecast one step before, in the unit of the values
+    std::vector<double> values, matrix, best_errors;
+};
+
+namespace detail {
+
+/// Of the values of a room, of a size around 1, their middle around 0.
+class smoothing_filter {
+public:
+    /// α; β, or its share of α; φ. Without a trend the last two are 0.
+    using parameters = std::array<double, 3>;
+    static constexpr std::size_t alpha = 0, slope = 1, phi = 2;
+    static constexpr double nothing = 1e-80; // what fades to less is left out: it would only slow the processor down
+
+    /// `starts`: 1 for a level, 2 for a level and a trend.
+    smoothing_filter(smoothing_room& room, std::size_t starts, bool slope_is_beta) noexcept
+        : room_{room}, n_{room.values.size()}, starts_{starts}, slope_is_beta_{slope_is_beta} {}
+
+    std::span<double const> values() const noexcept { return room_.values; }
+    std::size_t starts() const noexcept { return starts_; }
+    double beta(parameters const& at) const noexcept { return slope_is_beta_ ? at[slope] : at[alpha] * at[slope]; }
+    double first_level() const noexcept { return start_[0]; }
+    double first_trend() const noexcept { return starts_ > 1 ? start_[1] : 0; }
+    double level() const noexcept { return level_; }
+    double trend() const noexcept { return trend_; }
+
+    /// Squared errors, with the best first level and trend, which are kept.
+    double sum_of_squares(parameters const& at) {
+        room_.matrix.resize((most_columns + 1) * n_);
+        double const keeps = 1 - at[alpha], b = beta(at), f = at[phi];
+        double *const of_level = room_.matrix.data(), *const of_trend = of_level + n_, *const rest = of_level + starts_ * n_;
+        double level = 0, trend = 0;
+        for (std::size_t i = 0; i < n_; ++i) {
+            double const x = room_.values[i], e = x - (level + f * trend);
+            rest[i] = e, level = x - keeps * e, trend = f * trend + b * e;
+        }
+        double l1 = 1, b1 = 0, l2 = 0, b2 = 1;
+        std::size_t i = 0;
+        for (; i < n_ && std::abs(l1) + std::abs(b1) + std::abs(l2) + std::abs(b2) > nothing; ++i) {
+            double const by_level = l1 + f * b1, by_trend = l2 + f * b2;
+            of_level[i] = by_level, l1 = keeps * by_level, b1 = f * b1 - b * by_level;
+            l2 = keeps * by_trend, b2 = f * b2 - b * by_trend;
+            if (starts_ > 1) of_trend[i] = by_trend;
+        }
+        std::fill(of_level + i, of_level + n_, 0.0);
+        if (starts_ > 1) std::fill(of_trend + i, of_trend + n_, 0.0);
+        (void)triangulate({of_level, n_ * (starts_ + 1)}, n_, starts_ + 1);
+        for (std::size_t r = starts_; r-- > 0;) {
+            start_[r] = upper(r, starts_);
+            for (std::size_t c = r + 1; c < starts_; ++c) start_[r] -= upper(r, c) * start_[c];
+            start_[r] = upper(r, r) == 0 ? 0 : start_[r] / upper(r, r);
+        }
+        double const left = upper(starts_, starts_);
+        return left * left;
+    }
+    /// Errors from the start that is kept; their squares, and the last level and trend.
+    double run(parameters const& at) {
+        room_.errors.resize(n_);
+        double const keeps = 1 - at[alpha], b = beta(at), f = at[phi];
+        double level = first_level(), trend = first_trend(), sum = 0;
+        for (std::size_t i = 0; i < n_; ++i) {
+            double const x = room_.values[i], e = x - (level + f * trend);
+            room_.errors[i] = e, sum += e * e;
+            level = x - keeps * e, trend = f * trend + b * e;
+        }
+        level_ = level, trend_ = trend;
+        return sum;
+    }
+    /// Makes the triangle of columns of what each start and each of these parameters changes in the errors, the errors last.
+    /// After run() with the same.
+    void derive(parameters const& at, std::span<std::size_t const> of) {
+        double const keeps = 1 - at[alpha], b = beta(at), f = at[phi];
+        for (std::size_t c = 0; c < starts_ + of.size(); ++c) {
+            bool const is_start = c < starts_;
+            auto const which = is_start ? 3 : of[c - starts_];
+            double const moves_level = which == alpha ? 1 : 0, moves_phi = which == phi ? 1 : 0;
+            double const moves_trend = which == slope ? (slope_is_beta_ ? 1 : at[alpha]) : which == alpha && !slope_is_beta_ ? at[slope] : 0;
+            double level = is_start && c == 0 ? 1 : 0, trend = is_start && c == 1 ? 1 : 0, from = first_trend();
+            double* const to = room_.matrix.data() + c * n_;
+            for (std::size_t i = 0; i < n_; ++i) {
+                double const e = room_.errors[i], faded = f * trend + moves_phi * from, foretold = level + faded;
+                to[i] = -foretold;
+                level = keeps * foretold + moves_level * e, trend = faded - b * foretold + moves_trend * e;
+                from = f * from + b * e;
+                if (is_start && std::abs(level) + std::abs(trend) < nothing) level = trend = 0;
+            }
+            end_[c] = {level, trend};
+        }
+        std::copy_n(room_.errors.data(), n_, room_.matrix.data() + (starts_ + of.size()) * n_);
+        auto const all = starts_ + of.size() + 1;
+        (void)triangulate({room_.matrix.data(), n_ * all}, n_, all);
+    }
+    double upper(std::size_t row, std::size_t column) const noexcept { return room_.matrix[column * n_ + row]; }
+
+    /// What estimation of the start and of these parameters leaves unsure of the last level, the last trend, and φ times the last
+    /// trend: their covariance in units of the errors' variance, row by row. After run() with the same.
+    std::array<double, 9> unsure(parameters const& at, std::span<std::size_t const> of) {
+        derive(at, of);
+        auto const all = starts_ + of.size();
+        std::array<std::array<double, most_columns>, 3> solved{};
+        for (std::size_t row = 0; row < 3; ++row)
+            for (std::size_t c = 0; c < all; ++c) {
+                double sum = row < 2 ? end_[c][row] : c >= starts_ && of[c - starts_] == phi ? trend_ : 0;
+                for (std::size_t r = 0; r < c; ++r) sum -= upper(r, c) * solved[row][r];
+                solved[row][c] = upper(c, c) == 0 ? 0 : sum / upper(c, c);
+            }
+        std::array<double, 9> made{};
+        for (std::size_t a = 0; a < 3; ++a)
+            for (std::size_t b = 0; b < 3; ++b)
+                for (std::size_t c = 0; c < all; ++c) made[3 * a + b] += solved[a][c] * solved[b][c];
+        return made;
+    }
+
+private:
+    static constexpr std::size_t most_columns = 5;
+    smoothing_room& room_;
+    std::size_t n_, starts_;
+    bool slope_is_beta_;
+    std::array<double, 2> start_{};
+    double level_ = 0, trend_ = 0;
+    std::array<std::array<double, 2>, most_columns> end_{}; // what each column changes in the last level and trend
+};
+
+} // namespace detail
+
+} // namespace sb::stats
