@@ -198,7 +198,7 @@ TEST_CASE("what cannot be scored says why", "[rolling_origin:degenerate][forecas
     CHECK(far.errors_at(6).empty());
     // who has nothing to say, or nothing finite, is told of, and scored by the rest
     auto const silent = rolling_origin(series{1, 2, 4, 3, 5, 7}, {1, 2, 1, 0}, [](std::span<double const> past, std::span<double> next) {
-        next[0] = past.size() == 3 ? NAN : past.back();
+        next[0] = past.size() == 3 ? INFINITY : past.back();
         return past.size() != 2;
     });
     CHECK(silent.horizons[0].n == 2);

@@ -118,7 +118,8 @@ inline smoothing_answer smooth(std::span<double const> values, smoothing_request
     detail::smoothing_search search{filter, low, high};
     auto const at = search.run();
     (void)filter.sum_of_squares(at); // for its start
-    double const sum = filter.run(at), count = static_cast<double>(n);
+    auto const inside = search.inside(at);
+    double const sum = filter.run(at, inside), count = static_cast<double>(n);
     double const rounding = eps * (count + 4 * std::ldexp(std::max(std::abs(least), std::abs(most)), -scale)); // of the filter, of the values
     if (sum <= rounding * rounding * count) return none(no_answer::perfect_fit);
 
@@ -133,7 +134,7 @@ inline smoothing_answer smooth(std::span<double const> values, smoothing_request
     got.log_likelihood = -count / 2 * (std::log(2 * std::numbers::pi * sum / count) + 1 + 2 * scale * std::numbers::ln2);
     double const terms = static_cast<double>(estimated) + 1;
     got.aicc = count > terms + 1 ? 2 * terms - 2 * got.log_likelihood + 2 * terms * (terms + 1) / (count - terms - 1) : std::numeric_limits<double>::infinity();
-    got.unsure = search.unsure(at);
+    got.unsure = filter.unsure(inside);
     for (double& e : room.errors) e = std::ldexp(e, scale);
     return got;
 }

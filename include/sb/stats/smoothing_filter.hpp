@@ -29,6 +29,7 @@ public:
     /// α; β, or its share of α; φ. Without a trend the last two are 0.
     using parameters = std::array<double, 3>;
     static constexpr std::size_t alpha = 0, slope = 1, phi = 2;
+    static constexpr std::size_t stretch = 32; // values from one look at what has faded to the next
     static constexpr double nothing = 1e-80; // what fades to less is left out: it would only slow the processor down
 
     /// `starts`: 1 for a level, 2 for a level and a trend.
@@ -47,22 +48,21 @@ public:
     double sum_of_squares(parameters const& at) {
         room_.matrix.resize((most_columns + 1) * n_);
         double const keeps = 1 - at[alpha], b = beta(at), f = at[phi];
-        double *const of_level = room_.matrix.data(), *const of_trend = of_level + n_, *const rest = of_level + starts_ * n_;
-        double level = 0, trend = 0;
-        for (std::size_t i = 0; i < n_; ++i) {
-            double const x = room_.values[i], e = x - (level + f * trend);
-            rest[i] = e, level = x - keeps * e, trend = f * trend + b * e;
+        double *const of_level = room_.matrix.data(), *const rest = of_level + starts_ * n_;
+        double level = 0, trend = 0, l1 = 1, b1 = 0, l2 = 0, b2 = 1;
+        for (std::size_t i = 0; i < n_;) {
+            for (auto const until = std::min(n_, i + stretch); i < until; ++i) {
+                double const x = room_.values[i], e = x - (level + f * trend), by_level = l1 + f * b1, by_trend = l2 + f * b2;
+                of_level[i] = by_level;
+                if (starts_ > 1) of_level[n_ + i] = by_trend;
+                rest[i] = e;
+                level = x - keeps * e, trend = f * trend + b * e;
+                l1 = keeps * by_level, b1 = f * b1 - b * by_level;
+                l2 = keeps * by_trend, b2 = f * b2 - b * by_trend;
+            }
+            if (std::abs(l1) + std::abs(b1) < nothing) l1 = b1 = 0;
+            if (std::abs(l2) + std::abs(b2) < nothing) l2 = b2 = 0;
         }
-        double l1 = 1, b1 = 0, l2 = 0, b2 = 1;
-        std::size_t i = 0;
-        for (; i < n_ && std::abs(l1) + std::abs(b1) + std::abs(l2) + std::abs(b2) > nothing; ++i) {
-            double const by_level = l1 + f * b1, by_trend = l2 + f * b2;
-            of_level[i] = by_level, l1 = keeps * by_level, b1 = f * b1 - b * by_level;
-            l2 = keeps * by_trend, b2 = f * b2 - b * by_trend;
-            if (starts_ > 1) of_trend[i] = by_trend;
-        }
-        std::fill(of_level + i, of_level + n_, 0.0);
-        if (starts_ > 1) std::fill(of_trend + i, of_trend + n_, 0.0);
         (void)triangulate({of_level, n_ * (starts_ + 1)}, n_, starts_ + 1);
         for (std::size_t r = starts_; r-- > 0;) {
             start_[r] = upper(r, starts_);
@@ -72,49 +72,47 @@ public:
         double const left = upper(starts_, starts_);
         return left * left;
     }
-    /// Errors from the start that is kept; their squares, and the last level and trend.
-    double run(parameters const& at) {
+    /// Errors from the start that is kept, their squares, and the last level and trend; and the triangle of columns of what each
+    /// start and each of these parameters changes in the errors, these behind.
+    double run(parameters const& at, std::span<std::size_t const> of) {
+        auto const all = starts_ + of.size();
         room_.errors.resize(n_);
         double const keeps = 1 - at[alpha], b = beta(at), f = at[phi];
+        double levels[most_columns]{}, trends[most_columns]{}, moves_level[most_columns]{}, moves_trend[most_columns]{}, moves_phi[most_columns]{};
+        levels[0] = 1;
+        if (starts_ > 1) trends[1] = 1;
+        for (std::size_t c = 0; c < of.size(); ++c) {
+            auto const to = starts_ + c;
+            if (of[c] == alpha) moves_level[to] = 1, moves_trend[to] = slope_is_beta_ ? 0 : at[slope];
+            else if (of[c] == slope) moves_trend[to] = slope_is_beta_ ? 1 : at[alpha];
+            else moves_phi[to] = 1;
+        }
         double level = first_level(), trend = first_trend(), sum = 0;
-        for (std::size_t i = 0; i < n_; ++i) {
-            double const x = room_.values[i], e = x - (level + f * trend);
-            room_.errors[i] = e, sum += e * e;
-            level = x - keeps * e, trend = f * trend + b * e;
+        double* const to = room_.matrix.data();
+        for (std::size_t i = 0; i < n_;) {
+            for (auto const until = std::min(n_, i + stretch); i < until; ++i) {
+                double const x = room_.values[i], e = x - (level + f * trend);
+                for (std::size_t c = 0; c < all; ++c) {
+                    double const faded = f * trends[c] + moves_phi[c] * trend, foretold = levels[c] + faded;
+                    to[c * n_ + i] = -foretold;
+                    levels[c] = keeps * foretold + moves_level[c] * e, trends[c] = faded - b * foretold + moves_trend[c] * e;
+                }
+                room_.errors[i] = to[all * n_ + i] = e, sum += e * e;
+                level = x - keeps * e, trend = f * trend + b * e;
+            }
+            for (std::size_t c = 0; c < starts_; ++c)
+                if (std::abs(levels[c]) + std::abs(trends[c]) < nothing) levels[c] = trends[c] = 0;
         }
         level_ = level, trend_ = trend;
+        for (std::size_t c = 0; c < all; ++c) end_[c] = {levels[c], trends[c]};
+        (void)triangulate({to, n_ * (all + 1)}, n_, all + 1);
         return sum;
-    }
-    /// Makes the triangle of columns of what each start and each of these parameters changes in the errors, the errors last.
-    /// After run() with the same.
-    void derive(parameters const& at, std::span<std::size_t const> of) {
-        double const keeps = 1 - at[alpha], b = beta(at), f = at[phi];
-        for (std::size_t c = 0; c < starts_ + of.size(); ++c) {
-            bool const is_start = c < starts_;
-            auto const which = is_start ? 3 : of[c - starts_];
-            double const moves_level = which == alpha ? 1 : 0, moves_phi = which == phi ? 1 : 0;
-            double const moves_trend = which == slope ? (slope_is_beta_ ? 1 : at[alpha]) : which == alpha && !slope_is_beta_ ? at[slope] : 0;
-            double level = is_start && c == 0 ? 1 : 0, trend = is_start && c == 1 ? 1 : 0, from = first_trend();
-            double* const to = room_.matrix.data() + c * n_;
-            for (std::size_t i = 0; i < n_; ++i) {
-                double const e = room_.errors[i], faded = f * trend + moves_phi * from, foretold = level + faded;
-                to[i] = -foretold;
-                level = keeps * foretold + moves_level * e, trend = faded - b * foretold + moves_trend * e;
-                from = f * from + b * e;
-                if (is_start && std::abs(level) + std::abs(trend) < nothing) level = trend = 0;
-            }
-            end_[c] = {level, trend};
-        }
-        std::copy_n(room_.errors.data(), n_, room_.matrix.data() + (starts_ + of.size()) * n_);
-        auto const all = starts_ + of.size() + 1;
-        (void)triangulate({room_.matrix.data(), n_ * all}, n_, all);
     }
     double upper(std::size_t row, std::size_t column) const noexcept { return room_.matrix[column * n_ + row]; }
 
     /// What estimation of the start and of these parameters leaves unsure of the last level, the last trend, and φ times the last
-    /// trend: their covariance in units of the errors' variance, row by row. After run() with the same.
-    std::array<double, 9> unsure(parameters const& at, std::span<std::size_t const> of) {
-        derive(at, of);
+    /// trend: their covariance in units of the errors' variance, row by row. After run() with these.
+    std::array<double, 9> unsure(std::span<std::size_t const> of) const noexcept {
         auto const all = starts_ + of.size();
         std::array<std::array<double, most_columns>, 3> solved{};
         for (std::size_t row = 0; row < 3; ++row)

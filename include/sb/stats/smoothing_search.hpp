@@ -38,13 +38,12 @@ public:
         }
         return best;
     }
-    /// As the filter's, after it has run with the same; a parameter on a bound counts as known.
-    std::array<double, 9> unsure(parameters const& at) const {
-        std::array<std::size_t, 3> inside{};
+    /// The parameters that are not on a bound; one that is counts as known.
+    std::span<std::size_t const> inside(parameters const& at) noexcept {
         std::size_t count = 0;
         for (std::size_t c = 0; c < columns_; ++c)
-            if (auto const which = of_[c]; at[which] > low_[which] && at[which] < high_[which]) inside[count++] = which;
-        return filter_.unsure(at, {inside.data(), count});
+            if (auto const which = of_[c]; at[which] > low_[which] && at[which] < high_[which]) inside_[count++] = which;
+        return {inside_.data(), count};
     }
 
 private:
@@ -67,7 +66,7 @@ private:
             keeps[k] = 1 - at[alpha], b[k] = filter_.beta(at), f[k] = at[phi], l1[k] = t2[k] = 1;
         }
         for (std::size_t i = 0; i < n;) {
-            for (auto const until = std::min(n, i + 32); i < until; ++i) {
+            for (auto const until = std::min(n, i + smoothing_filter::stretch); i < until; ++i) {
                 double const x = values[i];
                 for (std::size_t k = 0; k < lanes; ++k) {
                     double const e = x - (l0[k] + f[k] * t0[k]), by_level = l1[k] + f[k] * t1[k], by_trend = l2[k] + f[k] * t2[k];
@@ -126,8 +125,7 @@ private:
         square bent{};
         triple fell{};
         for (int round = 0, small = 0; round < 100 && sum > 0 && small < 2; ++round) {
-            (void)filter_.run(at);
-            filter_.derive(at, {of_.data(), columns_});
+            (void)filter_.run(at, {of_.data(), columns_});
             auto const starts = filter_.starts(), all = starts + columns_;
             square products{};
             triple fall{};
@@ -209,7 +207,7 @@ private:
 
     smoothing_filter& filter_;
     parameters low_, high_;
-    std::array<std::size_t, 3> of_{}; // the free parameters
+    std::array<std::size_t, 3> of_{}, inside_{}; // the free parameters, and those of them inside their bounds
     std::size_t columns_ = 0; // how many these are
     std::array<candidate, most_points> grid_{}; // the candidates first
     std::size_t candidates_ = 0;
