@@ -47,7 +47,7 @@ public:
     /// Squared errors, with the best first level and trend, which are kept.
     double sum_of_squares(parameters const& at) {
         room_.matrix.resize((most_columns + 1) * n_);
-        double const keeps = 1 - at[alpha], b = beta(at), f = at[phi];
+        double const keeps = 1 - at[alpha], b = beta(at), f = at[phi], a = at[alpha], level_by_trend = keeps * f, trend_by_trend = f - b * f;
         double *const of_level = room_.matrix.data(), *const rest = of_level + starts_ * n_;
         double level = 0, trend = 0, l1 = 1, b1 = 0, l2 = 0, b2 = 1;
         for (std::size_t i = 0; i < n_;) {
@@ -56,9 +56,10 @@ public:
                 of_level[i] = by_level;
                 if (starts_ > 1) of_level[n_ + i] = by_trend;
                 rest[i] = e;
-                level = x - keeps * e, trend = f * trend + b * e;
-                l1 = keeps * by_level, b1 = f * b1 - b * by_level;
-                l2 = keeps * by_trend, b2 = f * b2 - b * by_trend;
+                // as level + φ trend + αe and φ trend + βe, but sooner known
+                double const next = keeps * level + (level_by_trend * trend + a * x), next1 = keeps * l1 + level_by_trend * b1, next2 = keeps * l2 + level_by_trend * b2;
+                trend = (b * x - b * level) + trend_by_trend * trend, b1 = trend_by_trend * b1 - b * l1, b2 = trend_by_trend * b2 - b * l2;
+                level = next, l1 = next1, l2 = next2;
             }
             if (std::abs(l1) + std::abs(b1) < nothing) l1 = b1 = 0;
             if (std::abs(l2) + std::abs(b2) < nothing) l2 = b2 = 0;
@@ -77,7 +78,7 @@ public:
     double run(parameters const& at, std::span<std::size_t const> of) {
         auto const all = starts_ + of.size();
         room_.errors.resize(n_);
-        double const keeps = 1 - at[alpha], b = beta(at), f = at[phi];
+        double const keeps = 1 - at[alpha], b = beta(at), f = at[phi], a = at[alpha], level_by_trend = keeps * f, trend_by_trend = f - b * f;
         double levels[most_columns]{}, trends[most_columns]{}, moves_level[most_columns]{}, moves_trend[most_columns]{}, moves_phi[most_columns]{};
         levels[0] = 1;
         if (starts_ > 1) trends[1] = 1;
@@ -93,12 +94,15 @@ public:
             for (auto const until = std::min(n_, i + stretch); i < until; ++i) {
                 double const x = room_.values[i], e = x - (level + f * trend);
                 for (std::size_t c = 0; c < all; ++c) {
-                    double const faded = f * trends[c] + moves_phi[c] * trend, foretold = levels[c] + faded;
-                    to[c * n_ + i] = -foretold;
-                    levels[c] = keeps * foretold + moves_level[c] * e, trends[c] = faded - b * foretold + moves_trend[c] * e;
+                    double const more = moves_phi[c] * trend;
+                    to[c * n_ + i] = -(levels[c] + f * trends[c] + more);
+                    double const next = keeps * levels[c] + (level_by_trend * trends[c] + (keeps * more + moves_level[c] * e));
+                    trends[c] = trend_by_trend * trends[c] + ((1 - b) * more + moves_trend[c] * e) - b * levels[c];
+                    levels[c] = next;
                 }
                 room_.errors[i] = to[all * n_ + i] = e, sum += e * e;
-                level = x - keeps * e, trend = f * trend + b * e;
+                double const next = keeps * level + (level_by_trend * trend + a * x);
+                trend = (b * x - b * level) + trend_by_trend * trend, level = next;
             }
             for (std::size_t c = 0; c < starts_; ++c)
                 if (std::abs(levels[c]) + std::abs(trends[c]) < nothing) levels[c] = trends[c] = 0;

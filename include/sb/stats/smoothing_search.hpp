@@ -25,7 +25,6 @@ public:
         for (std::size_t which = 0; which < 3; ++which)
             if (is_free(which)) of_[columns_++] = which;
     }
-    std::size_t size() const noexcept { return columns_; } ///< parameters to look for
 
     parameters run() {
         if (columns_ == 0) return low_;
@@ -89,7 +88,6 @@ private:
         }
     }
     /// The best hollows of the grid; finer towards no smoothing parameter at all, where long series have theirs.
-    /// The best hollows of the grid; finer towards no smoothing parameter at all, where long series have theirs.
     void gather() {
         std::array<std::size_t, 3> const size{is_free(alpha) ? (filter_.starts() > 1 ? 9u : 17u) : 1u, is_free(slope) ? 6u : 1u, is_free(phi) ? 4u : 1u};
         std::size_t const count = size[0] * size[1] * size[2];
@@ -141,6 +139,7 @@ private:
             for (int attempt = 0; attempt < 14 && !lower; ++attempt) {
                 auto const next = stepped(at, products, bent, fall, damping);
                 if (next == at) break;
+                if (attempt == 0 && gain(at, next, products, bent, fall) <= 1e-15 * sum) return sum; // there already
                 if (double const there = filter_.sum_of_squares(next); there < sum) {
                     small = sum - there <= 1e-13 * sum ? small + 1 : 0;
                     before = at, fell = fall;
@@ -150,6 +149,16 @@ private:
             if (!lower) break;
         }
         return sum;
+    }
+    /// What a step is to take off the squared errors, by slope and curvature.
+    double gain(parameters const& at, parameters const& next, square const& products, square const& bent, triple const& fall) const noexcept {
+        double sum = 0;
+        for (std::size_t a = 0; a < columns_; ++a) {
+            double const step = next[of_[a]] - at[of_[a]];
+            sum += 2 * fall[a] * step;
+            for (std::size_t b = 0; b < columns_; ++b) sum -= step * (products[a][b] + bent[a][b]) * (next[of_[b]] - at[of_[b]]);
+        }
+        return std::abs(sum);
     }
     /// What the products of the derivatives miss of the curvature, from how the slope has changed (the symmetric update of rank
     /// one): where large errors stay, steps without it get shorter only by and by.
