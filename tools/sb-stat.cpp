@@ -43,14 +43,22 @@ std::string shown(value const& v) {
     return std::string{v.string_or({})};
 }
 
+std::string step_text(value const& step) {
+    auto const of = [&](char const* key) { return shown(*step.if_object()->find(key)); };
+    return sb::cat(of("mean"), " (", of("lo"), " .. ", of("hi"), ")");
+}
+
 /// Every member of every record has a column.
 sb::cli::table table_of(std::vector<sb::test_record> const& all, bool full) {
     std::vector<std::string> keys;
-    auto const flat = [](sb::test_record const& r) {
+    auto const flat = [full](sb::test_record const& r) {
         object o;
+        int ahead = 0;
         for (auto const& [key, v] : r.to_object()) {
             if (auto const* inner = v.if_object())
                 for (auto const& [name, each] : *inner) o.set(sb::cat(key, " ", name), each);
+            else if (key == "steps" && v.if_array() && !full) // a column for each step ahead
+                for (auto const& each : *v.if_array()) o.set(sb::cat("+", ++ahead), step_text(each));
             else if (key != "kind" && key != "v") o.set(key, v);
         }
         return o;
@@ -121,15 +129,15 @@ int main(int argc, char** argv) {
     tool.operands("TEST [FILE…]", "FILE has a number a line, or JSON lines with --field; - is standard input. Each is a series, or a sample of its own", asked.files);
     tool.option("--field", "NAME", "read JSON lines: this number of each (or of its `metrics`); a dot goes one level in", asked.from.field);
     tool.option("--by", "NAME", "lines that differ in this member are series, or samples, of their own", asked.from.by);
-    tool.option("--regression", "TERMS", "what the series may have besides: nothing, a constant, a line, a parabola", test.regression).choices({"n", "c", "ct", "ctt"}).of({"adf", "kpss"});
+    tool.option("--regression", "TERMS", "what the series may have besides: nothing, a constant, a line, a parabola", test.regression).choices({"n", "c", "ct", "ctt"}).of({"adf", "kpss", "pp"});
     tool.option("--autolag", "RULE", "how the number of lags is chosen", test.autolag).choices({"aic", "bic", "t-stat", "none"}).of({"adf"});
     tool.option("--maxlag", "N", "lags at most; with --autolag none so many. Without it 12 (n/100)^(1/4)", test.maxlag).of({"adf"});
-    tool.option("--lags", "RULE", "auto is by the data, legacy 12 (n/100)^(1/4), or a number", test.lags).of({"kpss"});
+    tool.option("--lags", "RULE", "auto is by the data, legacy 12 (n/100)^(1/4), or a number", test.lags).of({"kpss", "pp"});
     tool.option("--center", "WHAT", "what spread is measured from", test.center).choices({"median", "mean", "trimmed"}).of({"levene"});
     tool.option("--trim", "PART", "the part of each end that a trimmed mean leaves out", test.trim).of({"levene"});
     tool.option("--bins", "N", "equal bins over the range of the first sample", test.bins).of({"psi"});
     tool.option("--ends", "WHAT", "values of the second sample beyond that range: into the bins at the ends, or dropped", test.ends).choices({"clip", "drop"}).of({"psi"});
-    tool.option("--confidence", "PART", "how sure an interval is", test.confidence).of({"ci", "compare"});
+    tool.option("--confidence", "PART", "how sure an interval is", test.confidence).of({"ci", "compare", "correlation", "trend", "forecast"});
     tool.option("--margin", "X", "a change that does not matter, in the unit of the values", test.margin).of({"compare", "converged"});
     tool.flag("--paired", "the samples belong together, value by value", test.paired).of({"compare"});
     tool.option("--mode", "WHERE", "around some level, or around nothing, as changes do", test.mode).choices({"stable", "near-zero"}).of({"converged"});
@@ -137,7 +145,10 @@ int main(int argc, char** argv) {
     tool.option("--least", "N", "values that a series must have (8), or a stretch between two changes (5)", test.least).of({"converged", "changepoint"});
     tool.option("--passes", "K", "so many windows must pass: of all values, of all but the last, …", test.passes).of({"converged"});
     tool.option("--shuffles", "N", "orders by chance that a change must stand out from", test.shuffles).of({"changepoint"});
-    tool.option("--seed", "N", "of those orders", test.seed).of({"changepoint"});
+    tool.option("--method", "HOW", "the interval of a mean: by Student's t, or whatever the distribution (BCa bootstrap)", test.method).choices({"t", "bootstrap"}).of({"ci"});
+    tool.option("--model", "MODEL", "what foretells: auto is smoothing below 20 values and arima from there on; the order, or what is smoothed, is chosen by AICc", test.model).choices({"auto", "arima", "smoothing"}).of({"forecast"});
+    tool.option("--steps", "N", "steps ahead", test.steps).of({"forecast"});
+    tool.option("--seed", "N", "of those orders, and of a bootstrap's draws", test.seed).of({"changepoint", "ci"});
     tool.option("--format", "FORMAT", "auto is a table on a terminal and jsonl elsewhere", asked.format).choices({"auto", "table", "jsonl", "csv", "md"});
     return tool.run(argc, argv, [&](sb::cli::io& io) { return work(io, asked); });
 }

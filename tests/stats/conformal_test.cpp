@@ -15,7 +15,7 @@ constexpr auto same = conformal_sides::same, each = conformal_sides::each;
 constexpr double endless = std::numeric_limits<double>::infinity();
 } // namespace
 
-TEST_CASE("conformal bounds are those of rational ranks", "[conformal:oracle][rolling_conformal:oracle]") {
+TEST_CASE("conformal bounds are those of rational ranks", "[conformal:oracle]") {
     auto const file = oracle("conformal.json");
     std::vector<double> errors, room;
     for (auto const& c : *member(file, "cases")->if_array()) {
@@ -60,7 +60,7 @@ TEST_CASE("conformal bounds are those of rational ranks", "[conformal:oracle][ro
     }
 }
 
-TEST_CASE("the adaptive level moves as in rational arithmetic", "[adaptive_conformal:oracle]") {
+TEST_CASE("the adaptive level moves as in rational arithmetic", "[conformal:oracle]") {
     auto const file = oracle("conformal.json");
     for (auto const& c : *member(file, "adaptive")->if_array()) {
         adaptive_conformal of{number(c, "level"), number(c, "gamma"), static_cast<std::size_t>(number(c, "window"))};
@@ -102,7 +102,7 @@ TEST_CASE("of exchangeable errors as many are held as is said, whatever their di
             }
 }
 
-TEST_CASE("in the long run as many errors are held as were to be, however they drift", "[adaptive_conformal:property]") {
+TEST_CASE("in the long run as many errors are held as were to be, however they drift", "[conformal:property]") {
     normal_values chance{42};
     constexpr int steps = 6000;
     for (double const gamma : {0.01, 0.05}) {
@@ -135,7 +135,7 @@ TEST_CASE("in the long run as many errors are held as were to be, however they d
     }
 }
 
-TEST_CASE("units move no bound but their own, and an interval with more is no shorter", "[conformal:property][rolling_conformal:property]") {
+TEST_CASE("units move no bound but their own, and an interval with more is no shorter", "[conformal:property]") {
     normal_values chance{43};
     auto const errors = chance.many(60, 0.3);
     for (auto const sides : {same, each}) {
@@ -162,7 +162,7 @@ TEST_CASE("units move no bound but their own, and an interval with more is no sh
         }
 }
 
-TEST_CASE("too few errors give no interval, not one of no width", "[conformal:degenerate][rolling_conformal:degenerate][adaptive_conformal:degenerate]") {
+TEST_CASE("too few errors give no interval, not one of no width", "[conformal:degenerate]") {
     std::vector<double> const none, one{2}, two{2, -3}, broken{1, NAN}, wide{1, INFINITY};
     CHECK(conformal(none, 0.9).why == no_answer::too_short);
     CHECK(conformal(one, 0.9).why == no_answer::too_short);

@@ -180,7 +180,7 @@ TEST_CASE("intervals hold as many of the next values as they say, of short serie
     }
 }
 
-TEST_CASE("of the three models the one that made the series is chosen when it is plain", "[smoothing_best:property]") {
+TEST_CASE("of the three models the one that made the series is chosen when it is plain", "[smoothing:property]") {
     normal_values chance{33};
     smoothing_room room;
     int right[3]{};
@@ -196,7 +196,7 @@ TEST_CASE("of the three models the one that made the series is chosen when it is
     CHECK(right[2] >= 70);
 }
 
-TEST_CASE("the choice is by the least AICc, and the errors lent are the chosen model's", "[smoothing_best:oracle]") {
+TEST_CASE("the choice is by the least AICc, and the errors lent are the chosen model's", "[smoothing:oracle]") {
     auto const file = oracle("smoothing.json");
     smoothing_room room, own;
     for (auto const& [name, values] : series_of(file)) {
@@ -212,7 +212,7 @@ TEST_CASE("the choice is by the least AICc, and the errors lent are the chosen m
     }
 }
 
-TEST_CASE("what smoothing has no answer to gets a reason", "[smoothing:degenerate][smoothing_best:degenerate][forecast:degenerate]") {
+TEST_CASE("what smoothing has no answer to gets a reason", "[smoothing:degenerate][forecast:degenerate]") {
     for (auto const model : models) {
         auto const why = [&](std::vector<double> const& x) { return smooth(x, by(model)).why; };
         CHECK(why({}) == no_answer::too_short);

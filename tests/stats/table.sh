@@ -6,12 +6,15 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 page=docs/reference/stats.md
-parts='answer dot energy_split falling incomplete_beta orthogonal saddle_point trend' # of the others, and tested through them
+parts='answer arma_likelihood arma_search dot energy_split falling forecast incomplete_beta minimise orthogonal saddle_point smoothing_filter smoothing_search trend' # of the others, and tested through them
 answers() { # question | header | what it gives
     cat <<'END'
 Summaries|moments|count, mean and spread; two streams together; autocorrelation; merged from parts
 Summaries|ewm|mean and spread in which old values fade
 Summaries|rolling|any summary of the last so many values
+Summaries|weighted|mean and spread of values that do not weigh the same, merged from parts
+Summaries|quantile|exact quantiles, by four rules
+Summaries|quantile_sketch|quantiles of a stream, merged from parts, with a bound on the error
 Summaries|robust|median, and the fence beyond which a value is wild
 Distributions|normal|the normal: tail and inverse
 Distributions|student_t|Student's t: tail, density and inverse
@@ -22,7 +25,11 @@ Distributions|mackinnon|Dickey and Fuller's: p values and critical values
 Intervals|interval|a mean, by Student's t
 Intervals|share|a share (Wilson)
 Intervals|means|a mean, a difference (Welch), a paired difference; effective n; equivalence (TOST)
+Intervals|bootstrap|any statistic (BCa)
+Intervals|prediction|one more observation
+Intervals|conformal|the next error of whatever foretells, also under drift
 Tests|adf|a unit root (augmented Dickey-Fuller)
+Tests|phillips_perron|a unit root without lagged terms (Phillips-Perron)
 Tests|kpss|a level or a line that is kept (KPSS)
 Tests|levene|spreads (Levene, Brown and Forsythe, trimmed)
 Tests|ks|two distributions (Kolmogorov and Smirnov, exact with ties)
@@ -30,7 +37,14 @@ Tests|mann_whitney|two samples by ranks, with the shift between them (Hodges and
 Tests|psi|a distribution that has moved (stability index)
 Tests|multiple|several tests at once (Holm, Benjamini and Hochberg)
 Regression|least_squares|coefficients with HAC errors and leverage; ridge
+Regression|theil_sen|the slope that wild values do not move, with its interval
 Regression|order_trend|rank correlation with the order
+Regression|correlation|Pearson's, with its interval; over windows without drift
+Regression|rank_correlation|Spearman's and Kendall's, counted where it can be
+Forecasts|arima|ARIMA by exact likelihood, with regressors; forecasts
+Forecasts|arima_choice|its order
+Forecasts|smoothing|exponential smoothing: level, trend, damped trend; forecasts
+Forecasts|rolling_origin|how forecasts did, never looking ahead
 Changes|change_points|where a series changes (e-divisive)
 Decisions|settled|convergence: changes below a margin
 END

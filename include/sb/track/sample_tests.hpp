@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What two or more samples are asked together, and the record that answers.
 #pragma once
+#include <sb/stats/correlation.hpp>
 #include <sb/stats/ks.hpp>
 #include <sb/stats/levene.hpp>
 #include <sb/stats/mann_whitney.hpp>
 #include <sb/stats/means.hpp>
 #include <sb/stats/psi.hpp>
+#include <sb/stats/rank_correlation.hpp>
 #include <sb/track/column.hpp>
 #include <sb/track/test_answer.hpp>
 #include <sb/track/test_question.hpp>
@@ -62,6 +64,24 @@ inline test_record compare(columns const& two, test_question const& asked) {
         r.besides.set("rank_p", ranks.p), r.besides.set("effect", ranks.effect);
         r.besides.set("shift", ranks.shift), r.besides.set("shift_lo", finite_or_null(lo)), r.besides.set("shift_hi", finite_or_null(hi));
     }
+    return r;
+}
+
+/// Two columns, value by value: as lines go together, as ranks do, and as pairs do.
+inline test_record correlation_of(columns const& two, test_question const& asked) {
+    auto const &x = two[0].values, &y = two[1].values;
+    auto r = begun("correlation", x.size());
+    r.besides.set("confidence", asked.confidence);
+    auto const got = stats::correlation(x, y, asked.confidence);
+    if (!got) {
+        r.reason = stats::name_of(got.why);
+        return r;
+    }
+    r.statistic = got.r, r.p = got.p;
+    r.besides.set("lo", finite_or_null(got.bounds.lo)), r.besides.set("hi", finite_or_null(got.bounds.hi));
+    auto const ranks = stats::spearman(x, y), pairs = stats::kendall(x, y);
+    r.besides.set("spearman", finite_or_null(ranks.r)), r.besides.set("spearman_p", finite_or_null(ranks.p));
+    r.besides.set("kendall", finite_or_null(pairs.r)), r.besides.set("kendall_p", finite_or_null(pairs.p));
     return r;
 }
 

@@ -2,14 +2,22 @@
 // What each series is asked by itself, and the record that answers.
 #pragma once
 #include <sb/stats/adf.hpp>
+#include <sb/stats/bootstrap.hpp>
 #include <sb/stats/change_points.hpp>
 #include <sb/stats/interval.hpp>
 #include <sb/stats/kpss.hpp>
 #include <sb/stats/moments.hpp>
+#include <sb/stats/phillips_perron.hpp>
+#include <sb/stats/rank_correlation.hpp>
 #include <sb/stats/settled.hpp>
+#include <sb/stats/theil_sen.hpp>
 #include <sb/track/column.hpp>
 #include <sb/track/test_answer.hpp>
 #include <sb/track/test_question.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -46,9 +54,55 @@ inline test_record kpss_of(std::vector<double> const& values, test_question cons
     return r;
 }
 
+inline test_record phillips_perron_of(std::vector<double> const& values, test_question const& asked) {
+    stats::phillips_perron_request how;
+    how.with = asked.regression == "n" ? stats::trend::none : asked.regression == "c" ? stats::trend::constant : stats::trend::linear;
+    how.choice = asked.lags == "auto" ? stats::long_run_lags::automatic : asked.lags == "legacy" ? stats::long_run_lags::legacy : stats::long_run_lags::fixed;
+    how.lags = asked.fixed_lags().value_or(0);
+    auto const got = stats::phillips_perron(values, how);
+    auto r = begun("pp", got.n);
+    settle(r, got, got.statistic);
+    r.besides.set("regression", asked.regression);
+    if (!got) return r;
+    r.besides.set("lag", std::int64_t{got.lags}), r.besides.set("nobs", static_cast<std::int64_t>(got.used));
+    r.besides.set("critical", object{{"1%", got.critical[0]}, {"5%", got.critical[1]}, {"10%", got.critical[2]}});
+    r.besides.set("level_statistic", got.level_statistic), r.besides.set("level_p", got.level_p);
+    return r;
+}
+
+/// The line through a series that wild values do not move, and whether it rises or falls at all.
+inline test_record trend_of(std::vector<double> const& values, test_question const& asked) {
+    auto r = begun("trend", values.size());
+    r.besides.set("confidence", asked.confidence);
+    auto const line = stats::theil_sen(values, asked.confidence);
+    std::vector<double> places(values.size());
+    std::iota(places.begin(), places.end(), 1.0);
+    auto const order = stats::kendall(places, values);
+    if (line.why == stats::no_answer::perfect_fit || !line) {
+        r.reason = stats::name_of(line.why);
+        return r;
+    }
+    r.statistic = line.slope;
+    if (order) r.p = order.p, r.besides.set("tau", order.r);
+    r.besides.set("lo", finite_or_null(line.bounds.lo)), r.besides.set("hi", finite_or_null(line.bounds.hi)), r.besides.set("intercept", line.intercept);
+    return r;
+}
+
+/// The mean, with the interval by whichever method is asked for.
 inline test_record interval_of(std::vector<double> const& values, test_question const& asked) {
     auto r = begun("ci", values.size());
-    r.besides.set("confidence", asked.confidence);
+    r.besides.set("confidence", asked.confidence), r.besides.set("method", asked.method);
+    auto const ends = [&](double lo, double hi) { r.besides.set("lo", finite_or_null(lo)), r.besides.set("hi", finite_or_null(hi)); };
+    if (asked.method == "bootstrap") {
+        stats::bootstrap_request how;
+        how.confidence = asked.confidence, how.seed = static_cast<std::uint64_t>(asked.seed);
+        how.draws = std::max(how.draws, static_cast<std::size_t>(std::ceil(40 / (1 - asked.confidence))));
+        auto const got = stats::bootstrap_mean(values, how);
+        if (!values.empty() && std::isfinite(got.estimate)) r.statistic = got.estimate;
+        if (got) ends(got.bounds.lo, got.bounds.hi);
+        else r.reason = stats::name_of(got.why);
+        return r;
+    }
     auto const all = stats::moments::of(values);
     if (!stats::all_finite(values)) r.reason = stats::name_of(stats::no_answer::not_finite);
     else if (values.empty()) r.reason = stats::name_of(stats::no_answer::too_short);
@@ -58,7 +112,7 @@ inline test_record interval_of(std::vector<double> const& values, test_question 
         else if (!(all.squares() > 0)) r.reason = stats::name_of(stats::no_answer::constant);
         else {
             auto const [lo, hi] = stats::mean_interval(*all.mean(), *all.variance(), all.count(), asked.confidence);
-            r.besides.set("lo", lo), r.besides.set("hi", hi);
+            ends(lo, hi);
         }
     }
     return r;

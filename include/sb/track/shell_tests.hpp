@@ -3,6 +3,7 @@
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
+#include <sb/track/forecast_test.hpp>
 #include <sb/track/sample_tests.hpp>
 #include <sb/track/series_tests.hpp>
 #include <cstddef>
@@ -39,10 +40,14 @@ inline constexpr auto any_number = std::numeric_limits<std::size_t>::max();
 inline constexpr shell_test shell_tests[] = {
     {"adf", "does a series wander (a unit root)? A small p says that it does not (augmented Dickey-Fuller)", 0, 0, detail::of_each<adf_of>},
     {"kpss", "does a series stay around a level or a line? A small p says that it does not", 0, 0, detail::of_each<kpss_of>},
+    {"pp", "does a series wander? Asked without lagged terms, whatever its neighbours do to each other (Phillips-Perron)", 0, 0, detail::of_each<phillips_perron_of>},
     {"levene", "do two or more samples spread alike? A small p says that they do not", 2, detail::any_number, detail::of_all<levene_of>},
     {"ks", "do two samples come from one distribution? A small p says that they do not (Kolmogorov-Smirnov)", 2, 2, detail::of_all<ks_of>},
     {"psi", "how far has the second sample moved from the first? (population stability index)", 2, 2, detail::of_all<psi_of>},
     {"compare", "has the second sample another mean than the first, how much more has it, and does it tend to be larger?", 2, 2, detail::of_all<compare>},
+    {"correlation", "do two columns go together, value by value? By lines (Pearson), ranks (Spearman) and pairs (Kendall)", 2, 2, detail::of_all<correlation_of>},
+    {"trend", "does a series rise or fall, and by how much a step? The slope that wild values do not move (Theil-Sen), p by Kendall's tau", 0, 0, detail::of_each<trend_of>},
+    {"forecast", "what comes next, with an interval for each step, and how such forecasts did on the end of the series", 0, 0, detail::of_each<forecast_of>},
     {"changepoint", "where does a series change, in whatever way? (e-divisive)", 0, 0, detail::of_each<changes_of>},
     {"ci", "the mean, and the interval that it lies in", 0, 0, detail::of_each<interval_of>},
     {"converged", "have all series settled? Shown by evidence that they change by less than a margin; exit status 1 when not", 0, 0, converged},
@@ -55,7 +60,7 @@ inline result<answers> answered(columns const& all, test_question const& asked, 
     if (test->fewest > 0 && (all.size() < test->fewest || all.size() > test->most))
         return caller_error(cat(asked.test, " compares ", test->most == test->fewest ? "two" : "two or more", " samples, and there ", all.size() == 1 ? "is 1" : cat("are ", all.size()),
                                 ": give a file for each, or --field and --by for JSON lines"));
-    if (asked.paired && all[0].values.size() != all[1].values.size()) return caller_error(cat("--paired: the samples have ", all[0].values.size(), " and ", all[1].values.size(), " values"));
+    if ((asked.paired || asked.test == "correlation") && all[0].values.size() != all[1].values.size()) return caller_error(cat(asked.paired ? "--paired" : asked.test, ": the samples have ", all[0].values.size(), " and ", all[1].values.size(), " values"));
     auto said = test->answer(all, asked);
     if (named && test->fewest == 0)
         for (std::size_t i = 0; i < all.size(); ++i) said[i].name = all[i].name;

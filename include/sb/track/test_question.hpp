@@ -15,12 +15,12 @@ namespace sb::track {
 
 struct test_question {
     std::string test;
-    std::string regression = "c", autolag = "aic", lags = "auto", center = "median", ends = "clip", mode = "stable";
+    std::string regression = "c", autolag = "aic", lags = "auto", center = "median", ends = "clip", mode = "stable", model = "auto", method = "t";
     std::optional<std::int64_t> maxlag, least;
     double trim = 0.25, confidence = 0.95, alpha = 0.05;
     std::optional<double> margin;
     bool paired = false;
-    std::int64_t passes = 2, shuffles = 199, seed = 1, bins = 10;
+    std::int64_t passes = 2, shuffles = 199, seed = 1, bins = 10, steps = 5;
 
     /// What is out of range is named, with what would do.
     result<void> check() const {
@@ -37,6 +37,8 @@ struct test_question {
         if (bins < 2 || bins > 10'000) return caller_error("--bins: must be from 2 to 10000");
         if (maxlag && (*maxlag < 0 || *maxlag > 1'000'000)) return caller_error("--maxlag: must be from 0 to 1000000");
         if (autolag == "none" && !maxlag) return caller_error("--autolag none: say with --maxlag how many lags there shall be");
+        if (steps < 1 || steps > 10'000) return caller_error("--steps: must be from 1 to 10000");
+        if (test == "pp" && regression == "ctt") return caller_error("--regression ctt: pp takes n, c or ct");
         if (test == "kpss" && regression != "c" && regression != "ct") return caller_error(cat("--regression ", regression, ": kpss takes c or ct"));
         if (lags != "auto" && lags != "legacy" && !fixed_lags()) return caller_error(cat("--lags: \"", lags, "\" is neither auto, legacy nor a number from 0"));
         return {};
