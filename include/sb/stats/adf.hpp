@@ -8,6 +8,7 @@
 // takes its figures from residuals, improved once. Where a pivot or a choice is too close to call, reflections decide
 // (orthogonal.hpp). Nothing here believes a fit that leaves no more than rounding.
 #pragma once
+#include <sb/stats/adf_lags.hpp>
 #include <sb/stats/answer.hpp>
 #include <sb/stats/dot.hpp>
 #include <sb/stats/mackinnon.hpp>
@@ -16,23 +17,11 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <numbers>
 #include <span>
 #include <vector>
 
 namespace sb::stats {
-
-/// How the number of earlier differences is found: given, by a criterion of information, or as the largest whose last
-/// difference has a t value beyond 1.645.
-enum class lag_choice : std::uint8_t { fixed, aic, bic, t_stat };
-
-struct adf_request {
-    trend with = trend::constant;
-    lag_choice choice = lag_choice::aic;
-    int most_lags = -1; ///< or, for `fixed`, how many; -1: by Schwert's rule, 12 (n / 100)^(1/4)
-};
 
 struct adf_answer {
     no_answer why = no_answer::none;
@@ -66,8 +55,7 @@ public:
     }
 
 private:
-    static constexpr double significant = 1.6448536269514722; // 5 % of a normal distribution lie above
-    static constexpr double shaky = 1e-6; // of its column, a pivot that normal equations are not trusted with; and a choice
+    static constexpr double shaky = 1e-6; // of its column, a pivot that normal equations are not trusted with
     static constexpr double uneven = 1e-4; // of the largest, the smallest sum of squares that one step at a time is trusted with
 
     no_answer answer(adf_answer& got) {
@@ -79,11 +67,8 @@ private:
             least = std::min(least, x), most = std::max(most, x);
         }
         if (least == most) return no_answer::constant;
-        int const cap = static_cast<int>(n / 2) - static_cast<int>(terms_) - 1;
-        if (cap < 0) return no_answer::too_short;
-        int const by_rule = static_cast<int>(std::ceil(12 * std::pow(static_cast<double>(n) / 100, 0.25)));
-        if (asked_.most_lags > cap) return no_answer::bad_request;
-        auto const lags = static_cast<std::size_t>(asked_.most_lags >= 0 ? asked_.most_lags : std::min(cap, by_rule));
+        auto const [limited, lags] = lags_of(n, asked_);
+        if (limited != no_answer::none) return limited;
         if (auto const bad = take_differences(); bad != no_answer::none) return bad;
         if (rows(lags) <= terms_ + 1 + lags) return no_answer::no_freedom;
         auto lag = lags;
@@ -216,25 +201,29 @@ private:
 
     no_answer choose(std::size_t lags, std::size_t& best, double& criterion) {
         auto const count = rows(lags), columns = terms_ + lags + 2, fit = terms_ + lags + 1;
+        lag_judge const judge{asked_.choice, terms_, count};
+        lag_judge::verdict got;
         explained_.resize(fit);
-        bool sure = false;
         if (multiply(lags) && decompose_all(columns)) {
             double const whole = room_.products[columns * columns - 1];
             double rest = whole;
             for (std::size_t c = 0; c < fit; ++c) {
-                explained_[c] = room_.triangle[(columns - 1) * columns + c];
-                rest -= explained_[c] * explained_[c];
+                double const part = room_.triangle[(columns - 1) * columns + c];
+                explained_[c] = part * part;
+                rest -= explained_[c];
             }
-            sure = rest > shaky * whole && pick(count, lags, rest, best, criterion);
+            if (rest > shaky * whole) got = judge(explained_.data() + terms_, lags, rest, scale_);
         }
-        if (sure) return no_answer::none;
-        lay_out(lags, false);
-        auto const lost = triangulate(room_.matrix, count, columns, with_);
-        if (lost < fit) return no_answer::collinear;
-        if (lost == fit) return no_answer::perfect_fit;
-        for (std::size_t c = 0; c < fit; ++c) explained_[c] = room_.matrix[fit * count + c];
-        double const rest = room_.matrix[fit * count + fit];
-        (void)pick(count, lags, rest * rest, best, criterion);
+        if (!got.sure) {
+            lay_out(lags, false);
+            auto const lost = triangulate(room_.matrix, count, columns, with_);
+            if (lost < fit) return no_answer::collinear;
+            if (lost == fit) return no_answer::perfect_fit;
+            for (std::size_t c = 0; c < fit; ++c) explained_[c] = room_.matrix[fit * count + c] * room_.matrix[fit * count + c];
+            double const rest = room_.matrix[fit * count + fit];
+            got = judge(explained_.data() + terms_, lags, rest * rest, scale_);
+        }
+        best = got.lag, criterion = got.criterion;
         return no_answer::none;
     }
     /// The difference itself too: its row of the triangle says what each column explains.
@@ -264,34 +253,6 @@ private:
             here[row] = 1 / std::sqrt(rest);
         }
         return true;
-    }
-
-    /// From what each column explains and what all together do not. False when another number of lags is as good.
-    bool pick(std::size_t count, std::size_t lags, double rest, std::size_t& best, double& criterion) const noexcept {
-        auto const freedom = [&](std::size_t lag) { return static_cast<double>(count - terms_ - 1 - lag); };
-        auto const all = static_cast<double>(count);
-        if (asked_.choice == lag_choice::t_stat) {
-            bool sure = true;
-            for (best = lags;; --best) {
-                double const last = explained_[terms_ + best];
-                criterion = std::abs(last) / std::sqrt(rest / freedom(best));
-                sure = sure && std::abs(criterion - significant) > shaky;
-                if (best == 0 || criterion >= significant) return sure;
-                rest += last * last;
-            }
-        }
-        double const price = asked_.choice == lag_choice::aic ? 2 : std::log(all);
-        double second = std::numeric_limits<double>::infinity();
-        criterion = second;
-        for (auto lag = lags;; --lag) {
-            // the scale was taken out of the squares
-            double const value = all * (std::log(2 * std::numbers::pi * rest / all) + 1 + 2 * std::numbers::ln2 * scale_) + price * static_cast<double>(terms_ + 1 + lag);
-            if (value <= criterion) second = criterion, criterion = value, best = lag;
-            else second = std::min(second, value);
-            if (lag == 0) break;
-            rest += explained_[terms_ + lag] * explained_[terms_ + lag];
-        }
-        return second - criterion > shaky;
     }
 
     // ---- the last regression

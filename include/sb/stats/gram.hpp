@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// A matrix of the products of columns that grows by a row of them at a time, and what each column explains of the last.
+//
+// How it works: only what is on the diagonal or right of it counts, row by row, each row padded to whole vectors. Every number is
+// made by the same fused multiply-adds whatever the vectors' width, so all processors give the same bytes.
+#pragma once
+#include <sb/core/cpu.hpp>
+#include <sb/stats/dot.hpp>
+#include <cmath>
+#include <cstddef>
+
+namespace sb::stats {
+
+namespace detail {
+inline constexpr std::size_t gram_lanes = 4;
+}
+
+/// A shape of such matrices: `stride` numbers a row, of which `columns` count.
+struct gram_shape {
+    std::size_t columns = 0, stride = 0;
+    gram_shape() = default;
+    explicit gram_shape(std::size_t count) noexcept : columns{count}, stride{(count + detail::gram_lanes - 1) / detail::gram_lanes * detail::gram_lanes} {}
+    std::size_t size() const noexcept { return stride * columns; }
+};
+
+namespace detail {
+
+/// Below it products of small numbers have lost digits to the end of the scale.
+inline constexpr double gram_tiny = 0x1p-400;
+
+inline void gram_sum_plain(double* to, double const* a, double const* b, gram_shape shape) noexcept {
+    for (std::size_t i = 0; i < shape.size(); ++i) to[i] = a[i] + b[i];
+}
+
+inline void gram_add_plain(double* gram, double const* rows, std::size_t count, gram_shape shape) noexcept {
+    for (std::size_t i = 0; i < shape.columns; ++i)
+        for (std::size_t j = i; j < shape.columns; ++j)
+            for (std::size_t row = 0; row < count; ++row) {
+                double const* const from = rows + row * shape.stride;
+                gram[i * shape.stride + j] = std::fma(from[i], from[j], gram[i * shape.stride + j]);
+            }
+}
+inline bool gram_eliminate_plain(double* gram, double* inverse, gram_shape shape, double share, double least) noexcept {
+    for (std::size_t i = 0; i < shape.columns; ++i) inverse[i] = gram[i * shape.stride + i];
+    for (std::size_t k = 0; k + 1 < shape.columns; ++k) {
+        double const* const pivot = gram + k * shape.stride;
+        if (!(pivot[k] > share * inverse[k] && inverse[k] > least)) return false;
+        inverse[k] = 1 / pivot[k];
+        for (std::size_t i = k + 1; i < shape.columns; ++i) {
+            double const factor = pivot[i] * inverse[k];
+            for (std::size_t j = i; j < shape.columns; ++j) gram[i * shape.stride + j] = std::fma(-factor, pivot[j], gram[i * shape.stride + j]);
+        }
+    }
+    return true;
+}
+
+#if SB_X86
+__attribute__((target("avx2,fma"))) inline void gram_sum_avx2(double* to, double const* a, double const* b, gram_shape shape) noexcept {
+    for (std::size_t i = 0; i < shape.size(); i += gram_lanes) _mm256_storeu_pd(to + i, _mm256_add_pd(_mm256_loadu_pd(a + i), _mm256_loadu_pd(b + i)));
+}
+__attribute__((target("avx2,fma"))) inline void gram_add_avx2(double* gram, double const* rows, std::size_t count, gram_shape shape) noexcept {
+    for (std::size_t i = 0; i < shape.columns; ++i)
+        for (std::size_t j = i / gram_lanes * gram_lanes; j < shape.stride; j += gram_lanes) {
+            double* const at = gram + i * shape.stride + j;
+            auto sum = _mm256_loadu_pd(at);
+            for (double const *from = rows, *const end = rows + count * shape.stride; from != end; from += shape.stride)
+                sum = _mm256_fmadd_pd(_mm256_set1_pd(from[i]), _mm256_loadu_pd(from + j), sum);
+            _mm256_storeu_pd(at, sum);
+        }
+}
+__attribute__((target("avx2,fma"))) inline bool gram_eliminate_avx2(double* gram, double* inverse, gram_shape shape, double share, double least) noexcept {
+    for (std::size_t i = 0; i < shape.columns; ++i) inverse[i] = gram[i * shape.stride + i];
+    for (std::size_t k = 0; k + 1 < shape.columns; ++k) {
+        double const* const pivot = gram + k * shape.stride;
+        if (!(pivot[k] > share * inverse[k] && inverse[k] > least)) return false;
+        inverse[k] = 1 / pivot[k];
+        for (std::size_t i = k + 1; i < shape.columns; ++i) {
+            auto const factor = _mm256_set1_pd(pivot[i] * inverse[k]);
+            for (std::size_t j = i / gram_lanes * gram_lanes; j < shape.stride; j += gram_lanes) {
+                double* const at = gram + i * shape.stride + j;
+                _mm256_storeu_pd(at, _mm256_fnmadd_pd(factor, _mm256_loadu_pd(pivot + j), _mm256_loadu_pd(at)));
+            }
+        }
+    }
+    return true;
+}
+#endif
+
+} // namespace detail
+
+/// What can be done with such matrices, with these vector instructions.
+class gram_unit {
+public:
+    explicit gram_unit(instruction_set with) noexcept {
+#if SB_X86
+        if (with != instruction_set::plain && detail::fuses()) sum_ = &detail::gram_sum_avx2, add_ = &detail::gram_add_avx2, eliminate_ = &detail::gram_eliminate_avx2;
+#else
+        (void)with;
+#endif
+    }
+    /// This machine's best, or what SB_CPU says.
+    static gram_unit const& chosen() noexcept {
+        static gram_unit const one{chosen_instruction_set()};
+        return one;
+    }
+    /// Of two sets of rows together.
+    void sum(double* to, double const* a, double const* b, gram_shape shape) const noexcept { sum_(to, a, b, shape); }
+    /// So many rows more, one behind the other, each padded as the matrix is.
+    void add(double* gram, double const* rows, std::size_t count, gram_shape shape) const noexcept { add_(gram, rows, count, shape); }
+    /// Takes each column but the last out of those behind it: what is then at [k][j], squared and divided by the pivot at [k][k],
+    /// is what column k explains of column j beyond those before it; the last pivot is what nothing explains. `inverse` takes
+    /// one of each pivot, and of the last column what it had. False, and the rest not to be relied on, where a pivot is no more
+    /// than this share of what its column had, or the column had no more than `least`.
+    bool eliminate(double* gram, double* inverse, gram_shape shape, double share, double least) const noexcept { return eliminate_(gram, inverse, shape, share, least); }
+
+private:
+    void (*sum_)(double*, double const*, double const*, gram_shape) noexcept = &detail::gram_sum_plain;
+    void (*add_)(double*, double const*, std::size_t, gram_shape) noexcept = &detail::gram_add_plain;
+    bool (*eliminate_)(double*, double*, gram_shape, double, double) noexcept = &detail::gram_eliminate_plain;
+};
+
+} // namespace sb::stats
