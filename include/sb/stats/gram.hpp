@@ -40,14 +40,17 @@ inline void gram_add_plain(double* gram, double const* rows, std::size_t count, 
                 gram[i * shape.stride + j] = std::fma(from[i], from[j], gram[i * shape.stride + j]);
             }
 }
-inline bool gram_eliminate_plain(double* gram, double* inverse, gram_shape shape, double share, double least) noexcept {
-    for (std::size_t i = 0; i < shape.columns; ++i) inverse[i] = gram[i * shape.stride + i];
-    for (std::size_t k = 0; k + 1 < shape.columns; ++k) {
+inline bool gram_eliminate_plain(double* gram, double* inverse, double* error, gram_shape shape, double most, double least) noexcept {
+    for (std::size_t i = 0; i < shape.columns; ++i) error[i] = gram[i * shape.stride + i];
+    for (std::size_t i = 0; i < shape.columns; ++i)
+        if (!(error[i] > least)) return false;
+    for (std::size_t k = 0; k < shape.columns; ++k) {
         double const* const pivot = gram + k * shape.stride;
-        if (!(pivot[k] > share * inverse[k] && inverse[k] > least)) return false;
+        if (!(pivot[k] * most > error[k])) return false;
         inverse[k] = 1 / pivot[k];
         for (std::size_t i = k + 1; i < shape.columns; ++i) {
             double const factor = pivot[i] * inverse[k];
+            error[i] = std::fma(factor * factor, error[k], error[i]);
             for (std::size_t j = i; j < shape.columns; ++j) gram[i * shape.stride + j] = std::fma(-factor, pivot[j], gram[i * shape.stride + j]);
         }
     }
@@ -68,14 +71,18 @@ __attribute__((target("avx2,fma"))) inline void gram_add_avx2(double* gram, doub
             _mm256_storeu_pd(at, sum);
         }
 }
-__attribute__((target("avx2,fma"))) inline bool gram_eliminate_avx2(double* gram, double* inverse, gram_shape shape, double share, double least) noexcept {
-    for (std::size_t i = 0; i < shape.columns; ++i) inverse[i] = gram[i * shape.stride + i];
-    for (std::size_t k = 0; k + 1 < shape.columns; ++k) {
+__attribute__((target("avx2,fma"))) inline bool gram_eliminate_avx2(double* gram, double* inverse, double* error, gram_shape shape, double most, double least) noexcept {
+    for (std::size_t i = 0; i < shape.columns; ++i) error[i] = gram[i * shape.stride + i];
+    for (std::size_t i = 0; i < shape.columns; ++i)
+        if (!(error[i] > least)) return false;
+    for (std::size_t k = 0; k < shape.columns; ++k) {
         double const* const pivot = gram + k * shape.stride;
-        if (!(pivot[k] > share * inverse[k] && inverse[k] > least)) return false;
+        if (!(pivot[k] * most > error[k])) return false;
         inverse[k] = 1 / pivot[k];
         for (std::size_t i = k + 1; i < shape.columns; ++i) {
-            auto const factor = _mm256_set1_pd(pivot[i] * inverse[k]);
+            double const one = pivot[i] * inverse[k];
+            error[i] = __builtin_fma(one * one, error[k], error[i]);
+            auto const factor = _mm256_set1_pd(one);
             for (std::size_t j = i / gram_lanes * gram_lanes; j < shape.stride; j += gram_lanes) {
                 double* const at = gram + i * shape.stride + j;
                 _mm256_storeu_pd(at, _mm256_fnmadd_pd(factor, _mm256_loadu_pd(pivot + j), _mm256_loadu_pd(at)));
@@ -107,16 +114,16 @@ public:
     void sum(double* to, double const* a, double const* b, gram_shape shape) const noexcept { sum_(to, a, b, shape); }
     /// So many rows more, one behind the other, each padded as the matrix is.
     void add(double* gram, double const* rows, std::size_t count, gram_shape shape) const noexcept { add_(gram, rows, count, shape); }
-    /// Takes each column but the last out of those behind it: what is then at [k][j], squared and divided by the pivot at [k][k],
-    /// is what column k explains of column j beyond those before it; the last pivot is what nothing explains. `inverse` takes
-    /// one of each pivot, and of the last column what it had. False, and the rest not to be relied on, where a pivot is no more
-    /// than this share of what its column had, or the column had no more than `least`.
-    bool eliminate(double* gram, double* inverse, gram_shape shape, double share, double least) const noexcept { return eliminate_(gram, inverse, shape, share, least); }
+    /// Takes each column out of those behind it: what is then at [k][j], squared and divided by the pivot at [k][k], is what
+    /// column k explains of column j beyond those before it; the last pivot is what nothing explains. `inverse` takes one of each
+    /// pivot, `error` how many times its own rounding each pivot may be off. False, and the rest not to be relied on, where that is
+    /// `most` times the pivot, or where a column had no more than `least`.
+    bool eliminate(double* gram, double* inverse, double* error, gram_shape shape, double most, double least) const noexcept { return eliminate_(gram, inverse, error, shape, most, least); }
 
 private:
     void (*sum_)(double*, double const*, double const*, gram_shape) noexcept = &detail::gram_sum_plain;
     void (*add_)(double*, double const*, std::size_t, gram_shape) noexcept = &detail::gram_add_plain;
-    bool (*eliminate_)(double*, double*, gram_shape, double, double) noexcept = &detail::gram_eliminate_plain;
+    bool (*eliminate_)(double*, double*, double*, gram_shape, double, double) noexcept = &detail::gram_eliminate_plain;
 };
 
 } // namespace sb::stats

@@ -34,7 +34,7 @@ public:
         if ((rows_ / block_ + block_) * shape_.size() > most_numbers) return;
         judge_ = detail::lag_judge{asked.choice, terms_, rows_};
         inverse_rows_ = 1 / static_cast<double>(rows_);
-        row_.resize(std::max(block_, lags_) * shape_.stride), inverse_.resize(shape_.stride), explained_.resize(lags_ + 1);
+        row_.resize(std::max(block_, lags_) * shape_.stride), inverse_.resize(shape_.stride), error_.resize(shape_.stride), explained_.resize(lags_ + 1);
         for (auto* each : {&newer_, &work_, &small_}) each->resize(shape_.size());
         within_.resize(block_ * shape_.size()), blocks_.resize(((rows_ + block_ - 1) / block_ + 1) * shape_.size());
         for (std::size_t lag = 0; lag <= lags_; ++lag) critical_.push_back(dickey_fuller_critical(asked.with, static_cast<double>(window - 1 - lag)));
@@ -54,7 +54,7 @@ public:
     }
 
 private:
-    static constexpr double shaky = 1e-4; // of its column, a pivot that is left to adf()
+    static constexpr double most_error = 3e4; // in roundings of a pivot; beyond it adf() is asked
     // of the slope, and of what it rises in a window, what is left of a series that adf() sees as a line, or nearly
     static constexpr double straight = 1e-3, straight_level = 1e-6;
     static constexpr double far = 0x1p100; // from the scale, a value that all is derived anew for
@@ -186,27 +186,28 @@ private:
         }
         // the level last, so that what it explains beyond all others is seen
         gram_shape const shape{terms_ + lag + 2};
-        auto const place = [&](std::size_t i) { return i < terms_ ? i : i == terms_ + lag ? terms_ : i == terms_ + lag + 1 ? last : i + 1; };
-        for (std::size_t i = 0; i < shape.columns; ++i)
-            for (auto j = i; j < shape.columns; ++j) {
-                auto const from = std::min(place(i), place(j)) * shape_.stride + std::max(place(i), place(j));
-                small_[i * shape.stride + j] = older[from] + newer_[from];
-            }
+        auto const level = terms_ + lag;
+        for (std::size_t i = 0; i < level + 2; ++i) {
+            auto const total = [&](std::size_t a, std::size_t b) { return older[a * shape_.stride + b] + newer_[a * shape_.stride + b]; };
+            auto const from = i < terms_ ? i : i < level ? i + 1 : i == level ? terms_ : last;
+            double* const row = small_.data() + i * shape.stride;
+            for (auto j = i; j < level; ++j) row[j] = total(from, j < terms_ ? j : j + 1);
+            if (i <= level) row[level] = i < terms_ ? total(from, terms_) : total(terms_, from);
+            row[level + 1] = total(from, last);
+        }
         double* to = row_.data(); // rows that fewer lags leave
         for (auto at = first_ + lag; at < first_ + lags_; ++at, to += shape.stride) fill_small_row(at, lag, to);
         with_.add(small_.data(), row_.data(), lags_ - lag, shape);
-        if (!solve(small_, shape, shape.columns - 2)) return false;
+        if (!solve(small_, shape, level)) return false;
         double const freedom = static_cast<double>(window_ - 1 - lag - (terms_ + lag) - 1);
-        auto const level = shape.columns - 2, own = level * shape.stride + level;
+        auto const own = level * shape.stride + level;
         got.statistic = small_[own + 1] / (std::sqrt(small_[own]) * std::sqrt(small_[own + shape.stride + 1] / freedom));
         got.p = dickey_fuller_p(got.statistic, asked_.with);
         got.lag = static_cast<int>(lag), got.n = window_, got.used = window_ - 1 - lag, got.critical = critical_[lag];
         return true;
     }
     bool solve(std::vector<double>& gram, gram_shape shape, std::size_t level) noexcept {
-        if (!(gram[level * shape.stride + level] > least_level_) || !with_.eliminate(gram.data(), inverse_.data(), shape, shaky, least_)) return false;
-        auto const last = shape.columns - 1;
-        return gram[last * shape.stride + last] > shaky * inverse_[last] && inverse_[last] > least_;
+        return gram[level * shape.stride + level] > least_level_ && with_.eliminate(gram.data(), inverse_.data(), error_.data(), shape, most_error, least_);
     }
 
     std::size_t window_;
@@ -220,7 +221,7 @@ private:
     int scale_ = 0;
     double origin_ = 0, slope_ = 0, unit_ = 1, level_unit_ = 1, least_ = 0, least_level_ = 0, inverse_rows_ = 1;
     std::vector<double> values_, differences_, levels_; // side by side
-    std::vector<double> row_, inverse_, explained_, newer_, within_, blocks_, work_, small_;
+    std::vector<double> row_, inverse_, error_, explained_, newer_, within_, blocks_, work_, small_;
     std::vector<std::array<double, 3>> critical_; // by lag
     adf_room room_;
 };
