@@ -11,7 +11,7 @@ from conan.tools.layout import basic_layout
 required_conan_version = ">=2.1"
 
 # What a layer needs from outside. cmake/SbLayers.cmake says the same; tests/conan/run.sh holds them together.
-OUTSIDE = {"core": ["boost::headers"], "isolate": ["libseccomp::libseccomp"], "yaml": ["yaml-cpp::yaml-cpp"]}
+OUTSIDE = {"core": ["boost::headers"], "isolate": ["libseccomp::libseccomp"], "views": ["range-v3::range-v3"], "yaml": ["yaml-cpp::yaml-cpp"]}
 SYSTEM_LIBS = {"track": ["pthread"]}
 
 
@@ -22,8 +22,9 @@ class SandbenchConan(ConanFile):
     topics = ("sandbox", "benchmark", "stress-testing", "statistics", "json-lines", "header-only")
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"with_yaml": [True, False]}  # False: without the layer that reads YAML, and without yaml-cpp
-    default_options = {"with_yaml": True}
+    # False: without the layer that pipes through range-v3, or the one that reads YAML, and without the library it needs
+    options = {"with_views": [True, False], "with_yaml": [True, False]}
+    default_options = {"with_views": True, "with_yaml": True}
     exports = "docs/layers.txt"
     exports_sources = "include/*", "LICENSE"
     no_copy_source = True
@@ -38,6 +39,8 @@ class SandbenchConan(ConanFile):
     def requirements(self):
         self.requires("boost/[>=1.81.0 <2]", transitive_headers=True, options={"header_only": True})
         self.requires("libseccomp/[>=2.5.0 <3]", transitive_headers=True, transitive_libs=True)
+        if self.options.with_views:
+            self.requires("range-v3/[>=0.12.0 <1]", transitive_headers=True)
         if self.options.with_yaml:
             self.requires("yaml-cpp/[>=0.7.0 <1]", transitive_headers=True, transitive_libs=True)
 
@@ -57,7 +60,7 @@ class SandbenchConan(ConanFile):
         self.cpp_info.set_property("pkg_config_name", "sandbench")
         edges = re.findall(r"^([a-z]+) -> ([a-z]+)", load(self, os.path.join(self.recipe_folder, "docs/layers.txt")), re.M)
         for layer in dict.fromkeys(["core"] + [end for edge in edges for end in edge]):
-            if layer == "yaml" and not self.options.with_yaml:
+            if layer in ("views", "yaml") and not self.options.get_safe(f"with_{layer}"):
                 continue
             component = self.cpp_info.components[layer]
             component.set_property("cmake_target_name", f"sandbench::{layer}")

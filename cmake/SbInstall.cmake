@@ -48,7 +48,7 @@ function(sb_needs_of target out)
   set(${out} "${needs}" PARENT_SCOPE)
 endfunction()
 
-# How an installed sandbench asks for each target from outside: in CMake, and in pkg-config (Boost's headers have no .pc file).
+# How an installed sandbench asks for each target from outside: in CMake, and in pkg-config (the headers of Boost and range-v3 have no .pc file).
 set(sb_find_Boost::headers "find_dependency(Boost 1.81 CONFIG)")
 set(sb_find_Threads::Threads "find_dependency(Threads)")
 set(sb_libs_Threads::Threads "-pthread")
@@ -56,6 +56,7 @@ set(sb_find_libseccomp::libseccomp "find_dependency(libseccomp MODULE)")
 set(sb_requires_libseccomp::libseccomp "libseccomp")
 set(sb_find_yaml-cpp "find_dependency(yaml-cpp)")
 set(sb_requires_yaml-cpp "yaml-cpp")
+set(sb_find_range-v3::range-v3 "find_dependency(range-v3 CONFIG)")
 
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}/${sb_pkgconfig_dir}"
   OUTPUT_VARIABLE SB_PC_UP)

@@ -39,6 +39,17 @@ if(NOT PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
+# only whoever includes sb/views needs it, our tests among them
+if(SB_BUILD_TESTS)
+  find_package(range-v3 REQUIRED CONFIG)
+else()
+  find_package(range-v3 QUIET CONFIG)
+endif()
+target_link_libraries(sb_views INTERFACE $<INSTALL_INTERFACE:range-v3::range-v3>)
+if(TARGET range-v3::range-v3)
+  target_link_libraries(sb_views INTERFACE $<BUILD_INTERFACE:range-v3::range-v3>)
+endif()
+
 add_library(sb_all INTERFACE)
 add_library(sandbench::sandbench ALIAS sb_all)
 set_target_properties(sb_all PROPERTIES EXPORT_NAME sandbench)

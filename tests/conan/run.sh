@@ -33,12 +33,14 @@ boost=$(printf '#include <boost/version.hpp>\nBOOST_VERSION\n' | "${CXX:-c++}" -
 boost=$((boost / 100000)).$((boost / 100 % 1000)).$((boost % 100))
 yaml_cpp=$(pkg-config --modversion yaml-cpp)
 seccomp=$(pkg-config --modversion libseccomp)
+range_v3=$(printf '#include <range/v3/version.hpp>\nRANGE_V3_MAJOR RANGE_V3_MINOR RANGE_V3_PATCHLEVEL\n' | "${CXX:-c++}" -E -P -x c++ - | tail -n 1 | tr ' ' .)
 index boost "$boost"
+index range-v3 "$range_v3"
 index yaml-cpp "$yaml_cpp"
 index libseccomp "$seccomp"
 quietly "$conan" remote add system "$work/index" --type local-recipes-index
 
-echo "-- conan create, with the system's boost/$boost, libseccomp/$seccomp and yaml-cpp/$yaml_cpp"
+echo "-- conan create, with the system's boost/$boost, libseccomp/$seccomp, range-v3/$range_v3 and yaml-cpp/$yaml_cpp"
 (cd "$source" && quietly "$conan" create . --build=missing -s compiler.cppstd=20 \
     -c tools.cmake.cmake_layout:test_folder="$work/test")
 grep -qF '{"kind":"upload"' "$work/log" || { cat "$work/log" >&2; fail 'test_package did not run its example'; }
@@ -56,9 +58,10 @@ echo '-- C++17 is refused with its reason'
 ! "$conan" install --requires="sandbench/$ours" -s compiler.cppstd=17 >"$work/log" 2>&1 || fail 'C++17 was accepted'
 grep -q 'cppstd (17) is lower than the required' "$work/log" || { cat "$work/log" >&2; fail 'refused for another reason'; }
 
-echo '-- without the YAML layer, without yaml-cpp'
-quietly "$conan" install --requires="sandbench/$ours" -o 'sandbench/*:with_yaml=False' -g PkgConfigDeps -s compiler.cppstd=20 --output-folder "$work/less"
+echo '-- without the layers that need them, without yaml-cpp and range-v3'
+quietly "$conan" install --requires="sandbench/$ours" -o 'sandbench/*:with_yaml=False' -o 'sandbench/*:with_views=False' -g PkgConfigDeps -s compiler.cppstd=20 --output-folder "$work/less"
 [ -e "$work/less/sandbench-json.pc" ] && [ ! -e "$work/less/yaml-cpp.pc" ] && [ ! -e "$work/less/sandbench-yaml.pc" ] || fail 'it asks for yaml-cpp all the same'
+[ ! -e "$work/less/range-v3.pc" ] && [ ! -e "$work/less/sandbench-views.pc" ] || fail 'it asks for range-v3 all the same'
 
 echo '-- each layer links what it links in CMake'
 quietly "$conan" install --requires="sandbench/$ours" --build=missing -g PkgConfigDeps -s compiler.cppstd=20 --output-folder "$work/pc"

@@ -3,7 +3,7 @@
 #include <sb/core/random.hpp>
 #include <sb/stats/ewm.hpp>
 #include <sb/stats/moments.hpp>
-#include <sb/stats/rolling.hpp>
+#include <sb/stats/rolling_summary.hpp>
 #include "support/catch.hpp"
 #include "support/oracle.hpp"
 
@@ -129,7 +129,7 @@ TEST_CASE("fading weights of no value, of one and of equal ones", "[ewm:degenera
     CHECK(std::isnan(*none.mean()));
 }
 
-TEST_CASE("correlation over windows agrees with rational arithmetic, and does not drift", "[rolling:oracle]") {
+TEST_CASE("correlation over windows agrees with rational arithmetic, and does not drift", "[rolling_summary:oracle]") {
     auto const file = oracle("rolling_corr.json");
     for (auto const& c : *member(file, "cases")->if_array()) {
         INFO(text(c, "x") << " " << text(c, "y"));
@@ -137,7 +137,7 @@ TEST_CASE("correlation over windows agrees with rational arithmetic, and does no
         std::vector<double> y;
         if (text(c, "y") == "index") for (std::size_t i = 0; i < x.size(); ++i) y.push_back(static_cast<double>(i));
         else y = all_series().at(text(c, "y"));
-        rolling<joint_moments> window{static_cast<std::size_t>(number(c, "window"))};
+        rolling_summary<joint_moments> window{static_cast<std::size_t>(number(c, "window"))};
         auto const& exact = *member(c, "exact")->if_array();
         std::size_t at = 0;
         for (std::size_t i = 0; i < x.size(); ++i) {
@@ -159,9 +159,9 @@ TEST_CASE("correlation over windows agrees with rational arithmetic, and does no
     }
 }
 
-TEST_CASE("a window's summary is that of its values alone, whatever went through it before", "[rolling:property]") {
+TEST_CASE("a window's summary is that of its values alone, whatever went through it before", "[rolling_summary:property]") {
     sb::random_stream chance{3};
-    rolling<moments> window{16};
+    rolling_summary<moments> window{16};
     std::vector<double> all;
     for (int i = 0; i < 5000; ++i) {
         double const x = (i / 100 % 2 ? 1e12 : 1) * static_cast<double>(chance.below(1000));
@@ -177,10 +177,10 @@ TEST_CASE("a window's summary is that of its values alone, whatever went through
     }
 }
 
-TEST_CASE("windows of no value and of one", "[rolling:degenerate]") {
+TEST_CASE("windows of no value and of one", "[rolling_summary:degenerate]") {
     moments five;
     five.push(5);
-    rolling<moments> closed{0}, narrow{1}, empty{3};
+    rolling_summary<moments> closed{0}, narrow{1}, empty{3};
     CHECK(closed.size() == 0);
     closed.push(five);
     CHECK(closed.size() == 0);

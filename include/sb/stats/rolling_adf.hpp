@@ -212,7 +212,7 @@ private:
 
     std::size_t window_;
     adf_request asked_;
-    gram_unit const& with_;
+    gram_unit with_;
     std::size_t terms_, lags_ = 0, rows_ = 0, block_ = 1; // rows of a regression with all lags; of a block
     gram_shape shape_;
     detail::lag_judge judge_{lag_choice::aic, 0, 1};

@@ -11,9 +11,9 @@ namespace sb::stats {
 
 /// `Summary` has `merge`; a value comes as a summary of itself.
 template <class Summary>
-class rolling {
+class rolling_summary {
 public:
-    explicit rolling(std::size_t window) : window_{window} { older_.reserve(window), newer_.reserve(window); }
+    explicit rolling_summary(std::size_t window) : window_{window} { older_.reserve(window), newer_.reserve(window); }
 
     void push(Summary const& one) {
         if (window_ == 0) return;
