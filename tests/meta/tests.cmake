@@ -4,6 +4,7 @@ set(sb_meta "${CMAKE_CURRENT_SOURCE_DIR}/meta")
 add_test(NAME meta/layers COMMAND "${sb_meta}/layers.sh")
 add_test(NAME meta/tree COMMAND "${sb_meta}/tree.sh")
 add_test(NAME meta/embed COMMAND "${sb_meta}/embed.sh")
+add_test(NAME meta/alone COMMAND "${sb_meta}/alone.sh" "${CMAKE_CXX_COMPILER}")
 
 add_executable(schemas meta/schemas.cpp)
 target_link_libraries(schemas PRIVATE sandbench::record sandbench::json sb_developer)
