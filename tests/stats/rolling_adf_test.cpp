@@ -141,6 +141,35 @@ TEST_CASE("units do not move the rolling statistic, and every instruction set gi
     }
 }
 
+TEST_CASE("what has no answer by itself has none as a window, before and after other values", "[rolling_adf:degenerate]") {
+    auto const file = oracle("traps.json");
+    int seen = 0, without = 0;
+    adf_room room;
+    sb::random_stream chance{17};
+    for (auto const& c : *member(file, "cases")->if_array()) {
+        if (text(c, "test") != "adf") continue;
+        ++seen;
+        auto const trap = numbers(*member(c, "x"));
+        if (trap.empty()) continue;
+        for (auto const window : {trap.size(), trap.size() * 2 / 3}) {
+            double const size = std::isfinite(trap.front()) && trap.front() != 0 ? std::abs(trap.front()) : 1;
+            std::vector<double> values;
+            for (std::size_t i = 0; i < window; ++i) values.push_back(size * noise(chance));
+            values.insert(values.end(), trap.begin(), trap.end());
+            for (std::size_t i = 0; i < window; ++i) values.push_back(size * noise(chance));
+            adf_request const asked{trend_of(text(c, "regression")), lag_choice::aic, -1};
+            auto const got = rolling_adf(values, window, asked);
+            for (std::size_t i = 0; i < got.size(); ++i) {
+                INFO(text(c, "case") << " " << text(c, "regression") << ", window " << window << " from " << i);
+                check_same(got[i], adf(std::span{values}.subspan(i, window), asked, room));
+                without += !got[i];
+            }
+        }
+    }
+    CHECK(seen == 69);
+    CHECK(without > 500);
+}
+
 TEST_CASE("windows too short, too long or asked too much", "[rolling_adf:degenerate]") {
     auto const values = hard_series(60).at("walk");
     CHECK(rolling_adf(values, 0).empty());
