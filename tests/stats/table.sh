@@ -6,12 +6,12 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 page=docs/reference/stats.md
-parts='answer arma_likelihood arma_search dot energy_split falling forecast incomplete_beta minimise orthogonal saddle_point smoothing_filter smoothing_search trend' # of the others, and tested through them
+parts='answer arma_likelihood arma_search dot energy_split falling forecast incomplete_beta minimise orthogonal saddle_point smoothing_filter smoothing_search adf_lags gram trend' # of the others, and tested through them
 answers() { # question | header | what it gives
     cat <<'END'
 Summaries|moments|count, mean and spread; two streams together; autocorrelation; merged from parts
 Summaries|ewm|mean and spread in which old values fade
-Summaries|rolling|any summary of the last so many values
+Summaries|rolling_summary|any summary of the last so many values
 Summaries|weighted|mean and spread of values that do not weigh the same, merged from parts
 Summaries|quantile|exact quantiles, by four rules
 Summaries|quantile_sketch|quantiles of a stream, merged from parts, with a bound on the error
@@ -29,6 +29,7 @@ Intervals|bootstrap|any statistic (BCa)
 Intervals|prediction|one more observation
 Intervals|conformal|the next error of whatever foretells, also under drift
 Tests|adf|a unit root (augmented Dickey-Fuller)
+Tests|rolling_adf|the same of each window of a series
 Tests|phillips_perron|a unit root without lagged terms (Phillips-Perron)
 Tests|kpss|a level or a line that is kept (KPSS)
 Tests|levene|spreads (Levene, Brown and Forsythe, trimmed)

@@ -9,7 +9,7 @@
 #include <sb/stats/dot.hpp>
 #include <sb/stats/interval.hpp>
 #include <sb/stats/moments.hpp>
-#include <sb/stats/rolling.hpp>
+#include <sb/stats/rolling_summary.hpp>
 #include <sb/stats/student_t.hpp>
 #include <algorithm>
 #include <cmath>
@@ -172,7 +172,7 @@ inline no_answer rolling_correlation(std::span<double const> x, std::span<double
     if (window > n) return no_answer::too_short;
     if (out.size() != n - window + 1) return no_answer::bad_request;
     detail::rolled_side left{x}, right{y};
-    rolling<joint_moments> sums{window};
+    rolling_summary<joint_moments> sums{window};
     correlation_room room;
     for (std::size_t i = 0; i < n; ++i) {
         joint_moments one;
