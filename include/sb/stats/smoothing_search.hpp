@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <tuple>
 
@@ -29,13 +30,10 @@ public:
     parameters run() {
         if (columns_ == 0) return low_;
         gather();
-        parameters best = low_;
-        double least = filter_.sum_of_squares(best);
-        for (std::size_t i = 0; i < candidates_; ++i) {
-            auto at = grid_[i].at;
-            if (double const sum = improve(at); sum < least) least = sum, best = at;
-        }
-        return best;
+        best_ = grid_[0].at, least_ = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i < candidates_; ++i) try_from(grid_[i].at);
+        for (std::size_t c = 0; c < columns_ && columns_ > 1; ++c) leave_bound(of_[c]);
+        return best_;
     }
     /// The parameters that are not on a bound; one that is counts as known.
     std::span<std::size_t const> inside(parameters const& at) noexcept {
@@ -46,7 +44,10 @@ public:
     }
 
 private:
-    static constexpr std::size_t lanes = 8, most_candidates = 5, most_points = 9 * 6 * 4;
+    static constexpr std::size_t lanes = 8, most_candidates = 8;
+    static constexpr double hope = 10; // times what a step promises, more is not to be had from there on
+    static constexpr std::size_t level_steps = 17, trend_steps = 9, slope_steps = 6, phi_steps = 4, line_steps = 24;
+    static constexpr std::size_t most_points = trend_steps * slope_steps * phi_steps + 2 * line_steps;
     using triple = std::array<double, 3>;
     using square = std::array<triple, 3>;
     struct candidate {
@@ -87,36 +88,56 @@ private:
             if (own > 1e-14 * s22[k]) some[k].sum -= with_rest * with_rest / own;
         }
     }
-    /// The best hollows of the grid; finer towards no smoothing parameter at all, where long series have theirs.
+    /// The best hollows of a grid that is finer where little changes much: towards no smoothing parameter at all, and there by the
+    /// length of the series. At alpha 0 itself nothing but phi changes anything, so there is one line of these.
     void gather() {
-        std::array<std::size_t, 3> const size{is_free(alpha) ? (filter_.starts() > 1 ? 9u : 17u) : 1u, is_free(slope) ? 6u : 1u, is_free(phi) ? 4u : 1u};
-        std::size_t const count = size[0] * size[1] * size[2];
+        std::array<std::size_t, 3> const size{is_free(alpha) ? (filter_.starts() > 1 ? trend_steps : level_steps) : 1, is_free(slope) ? slope_steps : 1, is_free(phi) ? phi_steps : 1};
+        auto const slices = size[0] * size[1], count = slices * size[2];
+        auto const at_step = [](std::size_t step, std::size_t steps) { return steps > 1 ? static_cast<double>(step) / static_cast<double>(steps - 1) : 0; };
+        auto const within = [&](std::size_t which, double share) { return low_[which] + (high_[which] - low_[which]) * share; };
         for (std::size_t i = 0; i < count; ++i) {
-            std::size_t const step[3] = {i % size[0], i / size[0] % size[1], i / size[0] / size[1]};
-            for (std::size_t which = 0; which < 3; ++which) {
-                double const part = size[which] > 1 ? static_cast<double>(step[which]) / static_cast<double>(size[which] - 1) : 0;
-                grid_[i].at[which] = low_[which] + (high_[which] - low_[which]) * (which == phi ? part : part * part);
-            }
+            double const a = at_step(i % size[0], size[0]), b = at_step(i / size[0] % size[1], size[1]), f = at_step(i / slices, size[2]);
+            double const least = size[0] > 1 ? 0.1 / static_cast<double>(filter_.values().size()) : 0;
+            grid_[i].at = {within(alpha, std::max(a * a, least)), within(slope, b * b * b), within(phi, f)};
         }
-        for (std::size_t i = 0; i < count; i += lanes) look({grid_.data() + i, std::min(lanes, count - i)});
+        // two of its edges once more, by themselves and finer
+        auto const fading = is_free(alpha) ? is_free(phi) ? line_steps : 1 : 0, bending = is_free(alpha) && is_free(slope) ? line_steps : 0, all = count + fading + bending;
+        for (std::size_t i = 0; i < fading; ++i) grid_[count + i].at = {low_[alpha], low_[slope], within(phi, at_step(i, fading))};
+        for (std::size_t i = 0; i < bending; ++i) {
+            double const a = at_step(i + 1, bending + 1);
+            grid_[count + fading + i].at = {within(alpha, a * a * a), high_[slope], high_[phi]};
+        }
+        for (std::size_t i = 0; i < all; i += lanes) look({grid_.data() + i, std::min(lanes, all - i)});
         std::array<bool, most_points> lowest{};
-        for (std::size_t i = 0; i < count; ++i) {
-            lowest[i] = true;
-            for (std::size_t which = 0, stride = 1; which < 3; stride *= size[which++]) {
-                auto const step = i / stride % size[which];
-                if (step > 0 && grid_[i - stride].sum < grid_[i].sum) lowest[i] = false;
-                if (step + 1 < size[which] && grid_[i + stride].sum < grid_[i].sum) lowest[i] = false;
-            }
-        }
+        auto const compare = [&](std::size_t i, std::size_t step, std::size_t steps, std::size_t stride) {
+            return (step == 0 || grid_[i].sum < grid_[i - stride].sum) && (step + 1 >= steps || grid_[i].sum <= grid_[i + stride].sum);
+        };
+        for (std::size_t i = 0; i < count; ++i) lowest[i] = compare(i, i % size[0], size[0], 1) && compare(i, i / size[0] % size[1], size[1], size[0]);
+        for (std::size_t i = 0; i < fading; ++i) lowest[count + i] = compare(count + i, i, fading, 1);
+        for (std::size_t i = 0; i < bending; ++i) lowest[count + fading + i] = compare(count + fading + i, i, bending, 1);
         candidates_ = 0;
-        for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t i = 0; i < all; ++i)
             if (lowest[i]) grid_[candidates_++] = grid_[i];
-        auto const less = [](candidate const& a, candidate const& b) { return std::tie(a.sum, a.at) < std::tie(b.sum, b.at); };
+        auto const less = [](candidate const& x, candidate const& y) { return std::tie(x.sum, x.at) < std::tie(y.sum, y.at); };
         std::sort(grid_.begin(), grid_.begin() + static_cast<std::ptrdiff_t>(candidates_), less);
         candidates_ = std::min(candidates_, most_candidates);
     }
 
-    /// Goes down from there within the bounds; the sum of squares where no step leads lower.
+    void try_from(parameters at) {
+        if (double const sum = improve(at); sum < least_) least_ = sum, best_ = at;
+    }
+    /// Where the best lies on a bound, a lower hollow may lie just inside of it, behind a rim.
+    void leave_bound(std::size_t which) {
+        double const from = best_[which], to = from <= low_[which] ? high_[which] : low_[which];
+        if (from != low_[which] && from != high_[which]) return;
+        for (std::size_t i = 0; i < lanes; ++i) {
+            double const part = static_cast<double>(i + 1) / lanes;
+            grid_[i].at = best_, grid_[i].at[which] = from + (to - from) * (which == phi ? part : part * part * part);
+        }
+        look({grid_.data(), lanes});
+        try_from(std::min_element(grid_.begin(), grid_.begin() + lanes, [](candidate const& x, candidate const& y) { return x.sum < y.sum; })->at);
+    }
+    /// Goes down from there within the bounds, until no step leads lower or the best is in sight, or out of reach; the sum of squares.
     double improve(parameters& at) {
         double sum = filter_.sum_of_squares(at), damping = 1e-3;
         parameters before{};
@@ -139,7 +160,11 @@ private:
             for (int attempt = 0; attempt < 14 && !lower; ++attempt) {
                 auto const next = stepped(at, products, bent, fall, damping);
                 if (next == at) break;
-                if (attempt == 0 && gain(at, next, products, bent, fall) <= 1e-15 * sum) return sum; // there already
+                if (attempt == 0) {
+                    double const gained = gain(at, next, products, bent, fall);
+                    if (gained <= 1e-15 * sum) return sum; // there already
+                    if (sum >= least_ && (near_best(at) || (round > 1 && sum - hope * gained > least_))) return sum;
+                }
                 if (double const there = filter_.sum_of_squares(next); there < sum) {
                     small = sum - there <= 1e-13 * sum ? small + 1 : 0;
                     before = at, fell = fall;
@@ -149,6 +174,11 @@ private:
             if (!lower) break;
         }
         return sum;
+    }
+    bool near_best(parameters const& at) const noexcept {
+        double farthest = 0;
+        for (std::size_t which = 0; which < 3; ++which) farthest = std::max(farthest, std::abs(at[which] - best_[which]));
+        return farthest < 1e-3;
     }
     /// What a step is to take off the squared errors, by slope and curvature.
     double gain(parameters const& at, parameters const& next, square const& products, square const& bent, triple const& fall) const noexcept {
@@ -215,7 +245,8 @@ private:
     bool is_free(std::size_t which) const noexcept { return low_[which] < high_[which]; }
 
     smoothing_filter& filter_;
-    parameters low_, high_;
+    parameters low_, high_, best_{};
+    double least_ = 0; // of the best
     std::array<std::size_t, 3> of_{}, inside_{}; // the free parameters, and those of them inside their bounds
     std::size_t columns_ = 0; // how many these are
     std::array<candidate, most_points> grid_{}; // the candidates first
