@@ -123,6 +123,17 @@ TEST_CASE("no more is left unexplained than by statsmodels", "[smoothing:oracle]
     CHECK(less > 10);
 }
 
+TEST_CASE("narrow hollows are found", "[smoothing:oracle]") {
+    auto const file = oracle("smoothing.json");
+    auto const series = series_of(file);
+    for (auto const& c : *member(file, "hard")->if_array()) {
+        INFO(text(c, "series") << " " << text(c, "model"));
+        auto const got = smooth(series.at(text(c, "series")), by(model_of(text(c, "model"))));
+        REQUIRE(got);
+        CHECK(got.sse <= number(c, "sse") * (1 + 1e-9));
+    }
+}
+
 TEST_CASE("units and offsets move no parameter", "[smoothing:property]") {
     normal_values chance{31};
     for (int round = 0; round < 6; ++round) {
