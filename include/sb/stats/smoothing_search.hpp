@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The search for the parameters of exponential smoothing that leave the least squared one-step errors.
 //
-// How it works: on a grid first, and from each of its best hollows by Levenberg's and Marquardt's steps within bounds, with the
-// first level and trend projected out (Kaufman 1975) and the curvature that such steps miss learnt on the way (as in Dennis, Gay
-// and Welsch 1981). β is searched as its share of α, so that the bounds are a box.
+// How it works: there may be several hollows, some narrow and many at an edge. So first a grid and two edges are looked at, then
+// each hollow found there is followed down by Levenberg's and Marquardt's steps within bounds, with the first level and trend
+// projected out (Kaufman 1975) and the curvature that such steps miss learnt on the way (as in Dennis, Gay and Welsch 1981); at
+// last, behind the edges that the best lies on. β is searched as its share of α, so that the bounds are a box.
 #pragma once
 #include <sb/stats/smoothing_filter.hpp>
 #include <algorithm>
@@ -27,6 +28,7 @@ public:
             if (is_free(which)) of_[columns_++] = which;
     }
 
+    /// The best that is found; always the same of the same values.
     parameters run() {
         if (columns_ == 0) return low_;
         gather();
@@ -88,16 +90,16 @@ private:
             if (own > 1e-14 * s22[k]) some[k].sum -= with_rest * with_rest / own;
         }
     }
-    /// The best hollows of a grid that is finer where little changes much: towards no smoothing parameter at all, and there by the
-    /// length of the series. At alpha 0 itself nothing but phi changes anything, so there is one line of these.
+    /// The best hollows of a grid that is finer where little changes much: towards parameters of 0. At an alpha of 0 itself its
+    /// share would change nothing, so it begins just above, the nearer the longer the series is.
     void gather() {
         std::array<std::size_t, 3> const size{is_free(alpha) ? (filter_.starts() > 1 ? trend_steps : level_steps) : 1, is_free(slope) ? slope_steps : 1, is_free(phi) ? phi_steps : 1};
         auto const slices = size[0] * size[1], count = slices * size[2];
         auto const at_step = [](std::size_t step, std::size_t steps) { return steps > 1 ? static_cast<double>(step) / static_cast<double>(steps - 1) : 0; };
-        auto const within = [&](std::size_t which, double share) { return low_[which] + (high_[which] - low_[which]) * share; };
+        auto const within = [&](std::size_t which, double share) { return std::min(high_[which], low_[which] + (high_[which] - low_[which]) * share); };
+        double const least = size[0] > 1 ? 0.1 / static_cast<double>(filter_.values().size()) : 0;
         for (std::size_t i = 0; i < count; ++i) {
             double const a = at_step(i % size[0], size[0]), b = at_step(i / size[0] % size[1], size[1]), f = at_step(i / slices, size[2]);
-            double const least = size[0] > 1 ? 0.1 / static_cast<double>(filter_.values().size()) : 0;
             grid_[i].at = {within(alpha, std::max(a * a, least)), within(slope, b * b * b), within(phi, f)};
         }
         // two of its edges once more, by themselves and finer
