@@ -5,6 +5,7 @@
 // the errors are linear in the first level and trend, which reflections find exactly. Where 0 <= β <= α <= 1 the influence of
 // the start does not grow, so no step can leave the numbers that a double holds.
 #pragma once
+#include <sb/stats/dot.hpp>
 #include <sb/stats/orthogonal.hpp>
 #include <algorithm>
 #include <array>
@@ -73,47 +74,44 @@ public:
         double const left = upper(starts_, starts_);
         return left * left;
     }
-    /// Errors from the start that is kept, their squares, and the last level and trend; and the triangle of columns of what each
-    /// start and each of these parameters changes in the errors, these behind.
+    /// Errors from the start that is kept, their squares, and the last level and trend; and what unsure() needs of these parameters.
     double run(parameters const& at, std::span<std::size_t const> of) {
-        auto const all = starts_ + of.size();
+        auto const all = starts_ + of.size() + 1;
         room_.errors.resize(n_);
-        double const keeps = 1 - at[alpha], b = beta(at), f = at[phi], a = at[alpha], level_by_trend = keeps * f, trend_by_trend = f - b * f;
-        double levels[most_columns]{}, trends[most_columns]{}, moves_level[most_columns]{}, moves_trend[most_columns]{}, moves_phi[most_columns]{};
-        levels[0] = 1;
-        if (starts_ > 1) trends[1] = 1;
-        for (std::size_t c = 0; c < of.size(); ++c) {
-            auto const to = starts_ + c;
-            if (of[c] == alpha) moves_level[to] = 1, moves_trend[to] = slope_is_beta_ ? 0 : at[slope];
-            else if (of[c] == slope) moves_trend[to] = slope_is_beta_ ? 1 : at[alpha];
-            else moves_phi[to] = 1;
-        }
-        double level = first_level(), trend = first_trend(), sum = 0;
+        walk(at, of, n_, [](std::size_t) {});
         double* const to = room_.matrix.data();
-        for (std::size_t i = 0; i < n_;) {
-            for (auto const until = std::min(n_, i + stretch); i < until; ++i) {
-                double const x = room_.values[i], e = x - (level + f * trend);
-                for (std::size_t c = 0; c < all; ++c) {
-                    double const more = moves_phi[c] * trend;
-                    to[c * n_ + i] = -(levels[c] + f * trends[c] + more);
-                    double const next = keeps * levels[c] + (level_by_trend * trends[c] + (keeps * more + moves_level[c] * e));
-                    trends[c] = trend_by_trend * trends[c] + ((1 - b) * more + moves_trend[c] * e) - b * levels[c];
-                    levels[c] = next;
-                }
-                room_.errors[i] = to[all * n_ + i] = e, sum += e * e;
-                double const next = keeps * level + (level_by_trend * trend + a * x);
-                trend = (b * x - b * level) + trend_by_trend * trend, level = next;
-            }
-            for (std::size_t c = 0; c < starts_; ++c)
-                if (std::abs(levels[c]) + std::abs(trends[c]) < nothing) levels[c] = trends[c] = 0;
-        }
-        level_ = level, trend_ = trend;
-        for (std::size_t c = 0; c < all; ++c) end_[c] = {levels[c], trends[c]};
-        (void)triangulate({to, n_ * (all + 1)}, n_, all + 1);
+        std::copy_n(to + (all - 1) * n_, n_, room_.errors.begin());
+        double sum = 0;
+        for (double const e : room_.errors) sum += e * e;
+        (void)triangulate({to, n_ * all}, n_, all);
         return sum;
     }
-    double upper(std::size_t row, std::size_t column) const noexcept { return room_.matrix[column * n_ + row]; }
-
+    /// How the squared errors change with each of these parameters while the start follows: half the fall, and products of
+    /// derivatives, which are half the curvature but for what the errors themselves bend.
+    struct slopes {
+        std::array<double, 3> fall{};
+        std::array<std::array<double, 3>, 3> products{};
+    };
+    slopes derive(parameters const& at, std::span<std::size_t const> of) {
+        auto const all = starts_ + of.size();
+        auto const& unit = vector_unit::chosen();
+        double sums[most_columns + 1][most_columns + 1]{};
+        walk(at, of, block, [&](std::size_t count) { // while they are in the nearest cache
+            double const* const column = room_.matrix.data();
+            for (std::size_t row = 0; row <= all; ++row)
+                for (std::size_t c = 0; c <= row && c < all; ++c) sums[row][c] += unit.dot(column + row * block, column + c * block, count);
+        });
+        for (std::size_t c = 0; c < starts_; ++c) // what the start takes over
+            for (std::size_t row = all; row > c; --row)
+                for (std::size_t other = c + 1; other <= row && other < all; ++other)
+                    if (sums[c][c] > 0) sums[row][other] -= sums[row][c] / sums[c][c] * sums[other][c];
+        slopes got;
+        for (std::size_t row = 0; row < of.size(); ++row) {
+            got.fall[row] = -sums[all][starts_ + row];
+            for (std::size_t c = 0; c <= row; ++c) got.products[row][c] = got.products[c][row] = sums[starts_ + row][starts_ + c];
+        }
+        return got;
+    }
     /// What estimation of the start and of these parameters leaves unsure of the last level, the last trend, and φ times the last
     /// trend: their covariance in units of the errors' variance, row by row. After run() with these.
     std::array<double, 9> unsure(std::span<std::size_t const> of) const noexcept {
@@ -133,7 +131,53 @@ public:
     }
 
 private:
-    static constexpr std::size_t most_columns = 5;
+    static constexpr std::size_t most_columns = 5, lanes = 6, block = 256;
+
+    double upper(std::size_t row, std::size_t column) const noexcept { return room_.matrix[column * n_ + row]; }
+
+    /// From the start that is kept through all values: columns of what each start and each of these parameters changes in the
+    /// errors, and of the errors, `length` values at a time.
+    template <class Full>
+    void walk(parameters const& at, std::span<std::size_t const> of, std::size_t length, Full const& full) {
+        auto const all = starts_ + of.size();
+        room_.matrix.resize(std::max((most_columns + 1) * n_, (most_columns + 1) * length));
+        double const keeps = 1 - at[alpha], b = beta(at), f = at[phi], a = at[alpha], level_by_trend = keeps * f, trend_by_trend = f - b * f;
+        double levels[lanes]{}, trends[lanes]{}, changes[lanes]{}, moves_level[lanes]{}, moves_trend[lanes]{}, moves_phi[lanes]{};
+        levels[0] = 1;
+        if (starts_ > 1) trends[1] = 1;
+        for (std::size_t c = 0; c < of.size(); ++c) {
+            auto const to = starts_ + c;
+            if (of[c] == alpha) moves_level[to] = 1, moves_trend[to] = slope_is_beta_ ? 0 : at[slope];
+            else if (of[c] == slope) moves_trend[to] = slope_is_beta_ ? 1 : at[alpha];
+            else moves_phi[to] = 1;
+        }
+        double level = first_level(), trend = first_trend();
+        double* const to = room_.matrix.data();
+        for (std::size_t begin = 0; begin < n_; begin += length) {
+            auto const count = std::min(length, n_ - begin);
+            for (std::size_t i = 0; i < count; ++i) {
+                double const x = room_.values[begin + i], e = x - (level + f * trend);
+                for (std::size_t c = 0; c < lanes; ++c) {
+                    double const more = moves_phi[c] * trend;
+                    changes[c] = -(levels[c] + f * trends[c] + more);
+                    double const next = keeps * levels[c] + (level_by_trend * trends[c] + (keeps * more + moves_level[c] * e));
+                    trends[c] = trend_by_trend * trends[c] + ((1 - b) * more + moves_trend[c] * e) - b * levels[c];
+                    levels[c] = next;
+                }
+                for (std::size_t c = 0; c < all; ++c) to[c * length + i] = changes[c];
+                to[all * length + i] = e;
+                double const next = keeps * level + (level_by_trend * trend + a * x);
+                trend = (b * x - b * level) + trend_by_trend * trend, level = next;
+                if (i % stretch != 0) continue;
+                for (std::size_t c = 0; c < starts_; ++c)
+                    if (std::abs(levels[c]) + std::abs(trends[c]) < nothing) levels[c] = trends[c] = 0;
+            }
+            full(count);
+        }
+        level_ = level, trend_ = trend;
+        for (std::size_t c = 0; c < all; ++c) end_[c] = {levels[c], trends[c]};
+    }
+
     smoothing_room& room_;
     std::size_t n_, starts_;
     bool slope_is_beta_;

@@ -146,17 +146,7 @@ private:
         square bent{};
         triple fell{};
         for (int round = 0, small = 0; round < 100 && sum > 0 && small < 2; ++round) {
-            (void)filter_.run(at, {of_.data(), columns_});
-            auto const starts = filter_.starts(), all = starts + columns_;
-            square products{};
-            triple fall{};
-            for (std::size_t a = 0; a < columns_; ++a) {
-                for (std::size_t r = starts; r <= starts + a; ++r) fall[a] -= filter_.upper(r, starts + a) * filter_.upper(r, all);
-                for (std::size_t b = 0; b <= a; ++b) {
-                    for (std::size_t r = starts; r <= starts + b; ++r) products[a][b] += filter_.upper(r, starts + a) * filter_.upper(r, starts + b);
-                    products[b][a] = products[a][b];
-                }
-            }
+            auto const [fall, products] = filter_.derive(at, {of_.data(), columns_});
             if (round > 0) learn(bent, products, fall, fell, at, before);
             bool lower = false;
             for (int attempt = 0; attempt < 14 && !lower; ++attempt) {
@@ -180,7 +170,7 @@ private:
     bool near_best(parameters const& at) const noexcept {
         double farthest = 0;
         for (std::size_t which = 0; which < 3; ++which) farthest = std::max(farthest, std::abs(at[which] - best_[which]));
-        return farthest < 1e-3;
+        return farthest < 0.01;
     }
     /// What a step is to take off the squared errors, by slope and curvature.
     double gain(parameters const& at, parameters const& next, square const& products, square const& bent, triple const& fall) const noexcept {
