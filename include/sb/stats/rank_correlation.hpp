@@ -165,18 +165,19 @@ inline std::uint64_t count_inversions(std::vector<double>& values, std::vector<d
     return found;
 }
 
-/// How likely each number of pairs up to `most` stands the larger first, of n values in no order, none equal.
+/// How likely each number of pairs up to `most` stands the larger first, of n <= 50 values in no order, none equal.
 inline void lay_inversion_chances(std::size_t n, std::size_t most, std::vector<double>& chances, std::vector<double>& spare) {
     chances.assign(most + 1, 0), spare.assign(most + 1, 0);
     chances[0] = 1;
-    for (std::size_t i = 2; i <= n; ++i) { // the i-th is smaller than none … all before it
-        for (std::size_t k = 0; k <= std::min(most, i * (i - 1) / 2); ++k) {
-            double sum = 0;
-            for (std::size_t j = 0; j < i && j <= k; ++j) sum += chances[k - j];
-            spare[k] = sum / static_cast<double>(i);
-        }
-        chances.swap(spare);
+    double orders = 1;
+    for (std::size_t i = 2; i <= n; ++i) { // the i-th is smaller than none … all before it: a sum of i counts
+        double sum = 0;
+        auto const last = std::min(most, i * (i - 1) / 2);
+        for (std::size_t k = 0; k <= last; ++k) spare[k] = sum += chances[k];
+        for (std::size_t k = 0; k <= last; ++k) chances[k] = spare[k] - (k >= i ? spare[k - i] : 0);
+        orders *= static_cast<double>(i);
     }
+    for (double& each : chances) each /= orders;
 }
 
 /// Of the pairs that agree less those that do not, when nothing depends on anything (Kendall, Rank Correlation Methods 1970, 4.9).
