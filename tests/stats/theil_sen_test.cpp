@@ -121,6 +121,21 @@ TEST_CASE("a slope moves with the units and with what is added, and hardly with 
     CHECK(covered <= 490);
 }
 
+TEST_CASE("slopes at the ends of what a double holds end in an answer or a reason", "[theil_sen:degenerate]") {
+    normal_values values{3};
+    theil_sen_room room;
+    for (std::size_t const n : {12u, 700u})
+        for (double const unit_x : {1e-300, 1e-10, 1.0, 1e150, 1e300})
+            for (double const unit_y : {1e-323, 1e-300, 1e-160, 1e150, 1e300}) {
+                auto const x = values.many(n, 0, unit_x), y = values.many(n, 0, unit_y);
+                INFO(n << " " << unit_x << " " << unit_y);
+                auto const got = theil_sen(x, y, 0.95, room);
+                if (got) CHECK((got.bounds.lo <= got.slope && got.slope <= got.bounds.hi && std::isfinite(got.intercept)));
+                else CHECK((got.why == no_answer::not_finite || got.why == no_answer::perfect_fit || got.why == no_answer::constant));
+                if (unit_y / unit_x > 1e-290 && unit_y / unit_x < 1e290) CHECK(got);
+            }
+}
+
 TEST_CASE("what has no slope gets a reason", "[theil_sen:degenerate]") {
     column const none, one{1}, two{1, 2}, up{1, 2, 3, 4}, same{7, 7, 7, 7}, broken{1, NAN, 3, 4}, endless{1, INFINITY, 2, 3}, wide{-1e308, 1e308, 0, 1}, y{1, 3, 2, 5};
     CHECK(theil_sen(none).why == no_answer::too_short);

@@ -206,7 +206,8 @@ inline double far_scores(std::span<double const> x, std::span<double> y, double 
 } // namespace detail
 
 /// Spearman's rho. p is counted up to ten pairs, ties and all. Beyond, without ties, at eleven pairs it is within 0.002 of the
-/// counted one and within 3 % of it down to 0.01, nearer with every pair more; far out it is too large.
+/// counted one and within 3 % of it down to 0.01, nearer with every pair more; far out it is too large. With few different values
+/// it may be off by 0.05.
 inline rank_correlation_answer spearman(std::span<double const> x, std::span<double const> y, rank_room& room) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     rank_correlation_answer got;

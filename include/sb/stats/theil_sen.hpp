@@ -67,6 +67,7 @@ private:
     double slope(std::size_t i, std::size_t j) const noexcept { return (room_.y[j] - room_.y[i]) / (room_.x[j] - room_.x[i]); }
 
     static constexpr std::size_t drawn = 4096;
+    static constexpr int most_passes = 500; // a bisection of all doubles takes fewer than a hundred; denormal bounds may stand still
     void draw() {
         random_stream chance{n_}; // moves the work, not what is found
         for (int tries = 0; room_.slopes.size() < drawn && tries < 64 * static_cast<int>(drawn); ++tries) {
@@ -114,7 +115,7 @@ private:
             if (!std::isfinite(at)) return at;
         }
         auto const few = std::uint64_t{4} * n_;
-        while (high.below - low.below > few && !touch(low.at, high.at)) {
+        for (int pass = 0; pass < most_passes && high.below - low.below > few && !touch(low.at, high.at); ++pass) {
             auto const before = high.below - low.below;
             double const each = (high.at - low.at) / static_cast<double>(before), target = low.at + each * static_cast<double>(k - low.below);
             for (double const at : {target - each * static_cast<double>(n_), target + each * static_cast<double>(n_)}) narrow(low, high, at, k);
