@@ -65,6 +65,26 @@ TEST_CASE("bootstrap intervals agree with scipy's but for chance", "[bootstrap:o
     }
 }
 
+TEST_CASE("rows are drawn as a whole, as scipy draws pairs", "[bootstrap:oracle]") {
+    auto const file = oracle("bootstrap.json");
+    for (auto const& c : *member(file, "rows")->if_array()) {
+        auto const x = numbers(*member(c, "x")), y = numbers(*member(c, "y"));
+        bool const ratio = text(c, "statistic") == "ratio";
+        auto const got = bootstrap_rows(x.size(), [&](std::span<std::size_t const> rows) {
+            joint_moments both;
+            double above = 0, below = 0;
+            for (auto const row : rows) both.push(x[row], y[row]), above += y[row], below += x[row];
+            return ratio ? above / below : both.correlation().value_or(NAN);
+        }, {0.95, 20'000, 2});
+        INFO(text(c, "statistic") << " " << name_of(got.why));
+        REQUIRE(got);
+        double const width = number(c, "hi") - number(c, "lo");
+        CHECK(got.bounds.lo == Approx(number(c, "lo")).margin(0.025 * width));
+        CHECK(got.bounds.hi == Approx(number(c, "hi")).margin(0.025 * width));
+        CHECK(got.error == Approx(number(c, "error")).epsilon(0.03));
+    }
+}
+
 TEST_CASE("the same seed draws the same interval, and the mean's own way is the general one", "[bootstrap:property]") {
     normal_values values{4};
     bootstrap_room room;
@@ -79,6 +99,12 @@ TEST_CASE("the same seed draws the same interval, and the mean's own way is the 
             CHECK(fast.bounds.lo - offset == Approx(first.bounds.lo - offset).margin(offset > 0 ? 1e-5 : 1e-12));
             CHECK(fast.bounds.hi - offset == Approx(first.bounds.hi - offset).margin(offset > 0 ? 1e-5 : 1e-12));
             CHECK((first.bounds.lo < first.estimate && first.estimate < first.bounds.hi));
+            auto const rows = bootstrap_rows(n, [&](std::span<std::size_t const> drawn) {
+                moments all;
+                for (auto const row : drawn) all.push(sample[row]);
+                return *all.mean();
+            }, how, room);
+            CHECK((rows.bounds.lo == first.bounds.lo && rows.bounds.hi == first.bounds.hi && rows.acceleration == first.acceleration));
             auto const other = bootstrap_mean(sample, {0.9, 500, n + 1}, room);
             if (n > 3) CHECK(other.bounds.lo != fast.bounds.lo);
             auto shrunk = sample; // no unit
@@ -132,6 +158,12 @@ TEST_CASE("what cannot be drawn from gets a reason", "[bootstrap:degenerate]") {
     auto const still = bootstrap(few, [](auto) { return 7.0; });
     CHECK(still.why == no_answer::perfect_fit);
     CHECK((still.estimate == 7 && std::isnan(still.bounds.hi)));
+    auto const count_of = [](std::span<std::size_t const> rows) { return static_cast<double>(rows.size()); };
+    CHECK(bootstrap_rows(0, count_of).why == no_answer::too_short);
+    CHECK(bootstrap_rows(1, count_of).why == no_answer::too_short);
+    CHECK(bootstrap_rows(9, count_of).why == no_answer::perfect_fit);
+    CHECK(bootstrap_rows(9, count_of, {2, 1000, 1}).why == no_answer::bad_request);
+    CHECK(bootstrap_rows(9, [](auto) { return NAN; }).why == no_answer::not_finite);
     CHECK(bootstrap(few, [](auto) { return NAN; }).why == no_answer::not_finite);
     CHECK(bootstrap(few, [](std::span<double const> v) { return v[0] == 9 ? INFINITY : mean(v); }).why == no_answer::not_finite);
 }

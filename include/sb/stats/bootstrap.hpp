@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -46,6 +47,7 @@ struct bootstrap_answer {
 /// Memory that a caller lends.
 struct bootstrap_room {
     std::vector<double> sample, draws, without;
+    std::vector<std::size_t> rows;
 };
 
 namespace detail {
@@ -114,14 +116,19 @@ bootstrap_answer bootstrapped(std::size_t n, double estimate, Draw&& draw, Leave
     return got;
 }
 
-inline bootstrap_answer no_bootstrap(std::span<double const> values, bootstrap_request const& asked) noexcept {
+inline bootstrap_answer no_bootstrap(std::size_t n, bootstrap_request const& asked) noexcept {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     bootstrap_answer got;
-    got.n = values.size(), got.draws = asked.draws, got.estimate = got.error = got.bias = got.acceleration = nan, got.bounds = {nan, nan};
+    got.n = n, got.draws = asked.draws, got.estimate = got.error = got.bias = got.acceleration = nan, got.bounds = {nan, nan};
     if (!(asked.confidence > 0 && asked.confidence < 1) || !(static_cast<double>(asked.draws) * (1 - asked.confidence) >= 2 - 1e-9)) got.why = no_answer::bad_request;
-    else if (!all_finite(values)) got.why = no_answer::not_finite;
-    else if (values.size() < 2) got.why = no_answer::too_short;
-    else if (std::all_of(values.begin(), values.end(), [&](double x) { return x == values[0]; })) got.why = no_answer::constant;
+    else if (n < 2) got.why = no_answer::too_short;
+    return got;
+}
+inline bootstrap_answer no_bootstrap(std::span<double const> values, bootstrap_request const& asked) noexcept {
+    auto got = no_bootstrap(values.size(), asked);
+    if (got.why == no_answer::bad_request) return got;
+    if (!all_finite(values)) got.why = no_answer::not_finite;
+    else if (values.size() > 1 && std::all_of(values.begin(), values.end(), [&](double x) { return x == values[0]; })) got.why = no_answer::constant;
     return got;
 }
 
@@ -154,6 +161,35 @@ template <class Statistic>
 bootstrap_answer bootstrap(std::span<double const> values, Statistic&& statistic, bootstrap_request const& asked = {}) {
     bootstrap_room room;
     return bootstrap(values, statistic, asked, room);
+}
+
+/// Of what several columns say together: the statistic is called with the numbers of `n` rows, or n - 1, and gives a double. A row is
+/// drawn as a whole, so what belongs together stays together.
+template <class Statistic>
+bootstrap_answer bootstrap_rows(std::size_t n, Statistic&& statistic, bootstrap_request const& asked, bootstrap_room& room) {
+    auto const refused = detail::no_bootstrap(n, asked);
+    if (!refused) return refused;
+    auto& rows = room.rows;
+    rows.resize(n);
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    random_stream chance{asked.seed};
+    double const estimate = statistic(std::span<std::size_t const>{rows});
+    return detail::bootstrapped(
+        n, estimate,
+        [&] {
+            for (auto& row : rows) row = static_cast<std::size_t>(chance.below(n));
+            return static_cast<double>(statistic(std::span<std::size_t const>{rows}));
+        },
+        [&](std::size_t without) {
+            for (std::size_t i = 0; i + 1 < n; ++i) rows[i] = i < without ? i : i + 1;
+            return static_cast<double>(statistic(std::span<std::size_t const>{rows}.first(n - 1)));
+        },
+        asked, room);
+}
+template <class Statistic>
+bootstrap_answer bootstrap_rows(std::size_t n, Statistic&& statistic, bootstrap_request const& asked = {}) {
+    bootstrap_room room;
+    return bootstrap_rows(n, statistic, asked, room);
 }
 
 /// Of the mean, the same draws as above without laying out any sample.
