@@ -43,7 +43,13 @@ TEST_CASE("draws end where all draws that there may be end", "[bootstrap:oracle]
         double const rounding = 1e-12 * std::abs(number(c, "estimate"));
         CHECK((got.bounds.lo >= lo[0] - rounding && got.bounds.lo <= lo[1] + rounding));
         CHECK((got.bounds.hi >= hi[0] - rounding && got.bounds.hi <= hi[1] + rounding));
-        if (text(c, "statistic") != "mean") continue;
+        auto const values = numbers(*member(c, "values"));
+        auto const name = text(c, "statistic");
+        auto const wide = bootstrap(values, name == "mean" ? &mean : name == "sd" ? &spread : &middle, {number(c, "confidence"), 100'000, 3, true});
+        auto const wide_lo = numbers(*member(c, "widened_lo")), wide_hi = numbers(*member(c, "widened_hi"));
+        CHECK((wide.bounds.lo >= wide_lo[0] - rounding && wide.bounds.lo <= wide_lo[1] + rounding));
+        CHECK((wide.bounds.hi >= wide_hi[0] - rounding && wide.bounds.hi <= wide_hi[1] + rounding));
+        if (name != "mean") continue;
         auto const fast = bootstrap_mean(numbers(*member(c, "values")), {number(c, "confidence"), 100'000, 3});
         CHECK(fast.acceleration == Approx(number(c, "a")).epsilon(1e-9));
         CHECK((fast.bounds.lo >= lo[0] - rounding && fast.bounds.lo <= lo[1] + rounding));
@@ -119,13 +125,16 @@ TEST_CASE("the same seed draws the same interval, and the mean's own way is the 
 TEST_CASE("an interval holds the true mean of a skewed distribution about as often as it says", "[bootstrap:property]") {
     sb::random_stream chance{77};
     bootstrap_room room;
-    int covered = 0, plain = 0, above = 0;
+    int covered = 0, plain = 0, above = 0, widened = 0;
     constexpr int rounds = 400;
     for (int round = 0; round < rounds; ++round) {
         column sample(25);
         for (double& x : sample) x = -std::log(1 - chance.unit()); // mean 1
         auto const got = bootstrap_mean(sample, {0.9, 600, static_cast<std::uint64_t>(round)}, room);
         covered += got.bounds.lo <= 1 && 1 <= got.bounds.hi, above += got.bounds.hi < 1;
+        auto const wide = bootstrap_mean(sample, {0.9, 600, static_cast<std::uint64_t>(round), true}, room);
+        widened += wide.bounds.lo <= 1 && 1 <= wide.bounds.hi;
+        CHECK((wide.bounds.lo <= got.bounds.lo && wide.bounds.hi >= got.bounds.hi));
         auto const mid = mean(sample), half = 1.7108820799094275 * spread(sample) / 5; // by Student's t
         plain += mid - half <= 1 && 1 <= mid + half;
     }
@@ -133,6 +142,8 @@ TEST_CASE("an interval holds the true mean of a skewed distribution about as oft
     CHECK(covered >= rounds * 84 / 100);
     CHECK(covered <= rounds * 94 / 100);
     CHECK(above <= rounds * 12 / 100);
+    CHECK(widened >= covered);
+    CHECK(widened <= rounds * 94 / 100);
 }
 
 TEST_CASE("what cannot be drawn from gets a reason", "[bootstrap:degenerate]") {
