@@ -100,6 +100,20 @@ TEST_CASE("of series that wander about one in twenty seems not to, and of those 
     CHECK(returning > 290);
 }
 
+TEST_CASE("short series that wander seem not to as often as is said, and never by the coefficient", "[phillips_perron:property]") {
+    normal_values values{41};
+    int low = 0, level = 0;
+    for (int round = 0; round < 1000; ++round) {
+        column walk;
+        double at = 0;
+        for (int i = 0; i < 20; ++i) walk.push_back(at += values.next());
+        auto const got = phillips_perron(walk);
+        low += got.p < 0.05, level += got.level_p < 0.05;
+    }
+    CHECK((low > 55 && low < 105));
+    CHECK(level < 30);
+}
+
 TEST_CASE("what Phillips and Perron have no answer to gets a reason", "[phillips_perron:degenerate]") {
     column const one{1}, two{1, 2}, three{1, 2, 4}, broken{1, NAN, 3, 4, 5}, endless{1, INFINITY, 2, 3}, wide{-1e308, 1e308, 0, 1, 2, 5};
     CHECK(phillips_perron({}).why == no_answer::too_short);

@@ -69,6 +69,10 @@ TEST_CASE("of many pairs the same slopes are found without laying them out", "[t
         }
         auto const got = theil_sen(x, y, 0.95, room);
         INFO("kind " << kind << ", " << name_of(got.why));
+        if (kind == 3) {
+            CHECK((got.why == no_answer::perfect_fit && got.slope == 0 && std::isnan(got.bounds.lo)));
+            continue;
+        }
         REQUIRE(got);
         CHECK(room.slopes.size() < 10'000);
         auto const slopes = all_slopes(x, y);
@@ -79,10 +83,9 @@ TEST_CASE("of many pairs the same slopes are found without laying them out", "[t
         CHECK(got.slope == Approx(want).epsilon(1e-12).margin(close));
         auto const rank_of = [&](double slope) { return std::lower_bound(slopes.begin(), slopes.end(), slope - close) - slopes.begin(); };
         auto const last_of = [&](double slope) { return slopes.end() - std::upper_bound(slopes.begin(), slopes.end(), slope + close); };
-        if (kind != 2 && kind != 3) CHECK(std::abs(rank_of(got.bounds.lo) - last_of(got.bounds.hi)) <= 1); // as many below as above
+        if (kind != 2) CHECK(std::abs(rank_of(got.bounds.lo) - last_of(got.bounds.hi)) <= 1); // as many below as above
         CHECK(std::binary_search(slopes.begin(), slopes.end(), got.bounds.lo));
         CHECK(std::binary_search(slopes.begin(), slopes.end(), got.bounds.hi));
-        if (kind == 3) CHECK((got.slope == 0 && got.bounds.lo == 0 && got.bounds.hi == 0));
     }
 }
 
@@ -130,9 +133,9 @@ TEST_CASE("slopes at the ends of what a double holds end in an answer or a reaso
                 auto const x = values.many(n, 0, unit_x), y = values.many(n, 0, unit_y);
                 INFO(n << " " << unit_x << " " << unit_y);
                 auto const got = theil_sen(x, y, 0.95, room);
-                if (got) CHECK((got.bounds.lo <= got.slope && got.slope <= got.bounds.hi && std::isfinite(got.intercept)));
+                if (got) CHECK((got.bounds.lo < got.bounds.hi && got.bounds.lo <= got.slope && got.slope <= got.bounds.hi && std::isfinite(got.intercept)));
                 else CHECK((got.why == no_answer::not_finite || got.why == no_answer::perfect_fit || got.why == no_answer::constant));
-                if (unit_y / unit_x > 1e-290 && unit_y / unit_x < 1e290) CHECK(got);
+                if (unit_y > 1e-310 && unit_y / unit_x > 1e-290 && unit_y / unit_x < 1e290) CHECK(got);
             }
 }
 
@@ -150,6 +153,11 @@ TEST_CASE("what has no slope gets a reason", "[theil_sen:degenerate]") {
     CHECK(theil_sen(up, y, 1).why == no_answer::bad_request);
     CHECK(std::isnan(theil_sen(same).slope));
     CHECK(theil_sen(column{1, 3, 2}).bounds.hi == INFINITY); // of six orders of three values none is rare
+    column mostly(30, 2.0); // nearly all pairs are level: no error to measure a slope by
+    mostly[29] = 5, mostly[11] = 1;
+    CHECK(theil_sen(mostly).why == no_answer::perfect_fit);
+    CHECK(theil_sen(mostly).slope == 0);
+    CHECK(theil_sen(mostly).intercept == 2);
     for (double const offset : {0.0, 1e9}) {
         column ramp;
         for (int i = 0; i < 2000; ++i) ramp.push_back(0.1 * i + offset);

@@ -34,8 +34,10 @@ struct phillips_perron_request {
 
 struct phillips_perron_answer {
     no_answer why = no_answer::none;
-    double statistic = 0, p = 0; ///< Z of the t value: low speaks against a unit root
-    double level_statistic = 0, level_p = 0; ///< Z of the coefficient itself, times n
+    /// Z of the t value: low speaks against a unit root. p is that of long series: of random walks of 10, 20 and 50 values 14, 8 and
+    /// 6 in 100 have one below 0.05, with a line 25, 10 and 7.
+    double statistic = 0, p = 0;
+    double level_statistic = 0, level_p = 0; ///< Z of the coefficient itself, times n: no more than 5 in 100, of short series next to none
     int lags = 0;
     std::size_t n = 0; ///< values
     std::size_t used = 0; ///< rows of the regression

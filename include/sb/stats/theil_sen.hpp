@@ -225,7 +225,8 @@ inline theil_sen_answer theil_sen(std::span<double const> x, std::span<double co
     std::nth_element(room.y.begin(), half, room.y.end());
     double const left = n % 2 ? *half : std::midpoint(*std::max_element(room.y.begin(), half), *half);
     got.intercept = middle_y + (left - got.slope * middle_x);
-    if (perfect) got.why = no_answer::perfect_fit, got.bounds = {nan, nan};
+    // all on the line, or so many pairs on parallels to it that the rest does not count
+    if (perfect || got.bounds.lo == got.bounds.hi) got.why = no_answer::perfect_fit, got.bounds = {nan, nan};
     return got;
 }
 inline theil_sen_answer theil_sen(std::span<double const> x, std::span<double const> y, double confidence = 0.95) {
