@@ -49,7 +49,7 @@ inline quantile_place place_of_quantile(std::size_t n, double p, quantile_rule r
     return {whole - 1, whole == n ? 0 : place - static_cast<double>(whole)};
 }
 /// Between two values, also where their distance is beyond all doubles.
-inline double mix(double low, double high, double share) noexcept {
+inline double part_way(double low, double high, double share) noexcept {
     if (low == high) return low;
     double const off = high - low;
     return std::clamp(std::isfinite(off) ? low + share * off : (1 - share) * low + share * high, low, high);
@@ -60,7 +60,7 @@ inline double mix(double low, double high, double share) noexcept {
 /// Of at least one value, in order; 0 <= p <= 1.
 inline double sorted_quantile(std::span<double const> sorted, double p, quantile_rule rule = quantile_rule::linear) noexcept {
     auto const [at, share] = detail::place_of_quantile(sorted.size(), p, rule);
-    return share > 0 ? detail::mix(sorted[at], sorted[at + 1], share) : sorted[at];
+    return share > 0 ? detail::part_way(sorted[at], sorted[at + 1], share) : sorted[at];
 }
 
 /// The quantiles of several 0 <= p <= 1, into `out`, by putting in place only what they need. `room` is memory that a caller
@@ -89,7 +89,7 @@ inline no_answer quantiles(std::span<double const> values, std::span<double cons
         auto const from = std::min(settled, place.at);
         std::nth_element(at(from), at(place.at), room.end());
         out[i] = room[place.at];
-        if (place.share > 0) out[i] = detail::mix(out[i], *std::min_element(at(place.at + 1), room.end()), place.share);
+        if (place.share > 0) out[i] = detail::part_way(out[i], *std::min_element(at(place.at + 1), room.end()), place.share);
         settled = place.at, last = p[i];
     }
     return no_answer::none;

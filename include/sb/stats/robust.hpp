@@ -75,7 +75,7 @@ inline scale_answer mad(std::span<double const> values, std::vector<double>& roo
     if (!held) return {no_answer::not_finite, nan, nan, values.size()};
     auto const half = room.begin() + static_cast<std::ptrdiff_t>(room.size() / 2);
     std::nth_element(room.begin(), half, room.end());
-    double const raw = room.size() % 2 ? *half : detail::mix(*std::max_element(room.begin(), half), *half, 0.5);
+    double const raw = room.size() % 2 ? *half : detail::part_way(*std::max_element(room.begin(), half), *half, 0.5);
     return detail::scale_from(values, raw, normal_share);
 }
 inline scale_answer mad(std::span<double const> values) {
