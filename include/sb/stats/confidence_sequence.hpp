@@ -52,7 +52,8 @@ inline double log_excess(double x) noexcept {
 } // namespace detail
 
 /// The mean of values that lie between `lo` and `hi`, however they are distributed. No other assumption: the empirical Bernstein
-/// interval with a predictable plug-in, in closed form. Its half width falls as σ sqrt(2 log(2/α) log n / n) does, for large n.
+/// interval with a predictable plug-in, in closed form. Half width from n = 30 log(2/α) on, for values spread over the bounds, to some
+/// millions: 0.7 to 1 of σ sqrt(log(2/α) log n / n); after fewer, and for a small σ, the width of the bounds decides.
 /// A value outside the bounds ends it (`bad_request`), as does one that is not finite.
 class bounded_sequence {
 public:
@@ -101,10 +102,12 @@ private:
     double bets_ = 0, won_ = 0, spent_ = 0;
 };
 
-/// The mean of normal values whose spread is not known. Exact for independent normal values; for others with a finite variance only
-/// as n grows (it comes to equal the asymptotic sequence of Waudby-Smith et al. 2021), so that looks at the first few values of a
-/// skewed or heavy-tailed stream miss more often. Neighbours that depend on each other are not allowed for. Half width for large n:
-/// s sqrt((n + c) log((n + c) / (c α²))) / n with c = best_at / 8.2 (at α = 0.05).
+/// The mean of normal values whose spread is not known. Exact for independent normal values. For others with a finite variance only
+/// as n grows (it comes to equal the asymptotic sequence of Waudby-Smith et al. 2021): looks at the first values of a skewed stream
+/// miss more often; of 2000 streams looked at 5000 times with α = 5 %, 3.6 % normal ones were missed, 4.6 % uniform, 11 % exponential,
+/// 20 % log-normal. Neighbours that depend on each other are not allowed for (59 % where they correlate by a half). Where bounds are
+/// known, bounded_sequence holds without any of this. Half width for large n: s sqrt((n + c) log((n + c) / (c α²))) / n with
+/// c = best_at / 8.2 (at α = 0.05).
 /// No interval (`too_short`) until it is finite, from the fifth to some dozenth value on, nor (`constant`) while all are the same.
 class normal_sequence {
 public:

@@ -18,11 +18,10 @@
 
 namespace sb::stats {
 
-/// The standard normal value with the tail that `t` has under Student's distribution. What no double can tell from a tail of
-/// nothing is 38.
+/// The standard normal value with the tail that `t` has under Student's distribution; never beyond 38, where doubles have no tail left.
 inline double normal_score_of_t(double t, double df) noexcept {
     constexpr double most = 38;
-    double const size = std::abs(t);
+    double const size = std::min(std::abs(t), 1e150);
     if (!(size > 0)) return t;
     double z = most;
     if (df < 500) {
