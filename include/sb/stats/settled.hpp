@@ -3,6 +3,7 @@
 //
 // How it works: of the later half of a window against the earlier one, and of the line through it, two one-sided tests show that
 // the change lies within the margin; how far neighbours depend on each other decides how many independent values that stands on.
+// Of fewer than eight values neither a slope's error nor a dependence can be had: there the line itself has to stay within.
 // Long enough windows must not change their spread either, nor wander by two tests at once that take opposite things for granted.
 // Whoever looks again and again sees a lucky window some day: several windows in a row have to pass.
 #pragma once
@@ -33,8 +34,9 @@ struct settle_request {
     settle_mode mode = settle_mode::stable;
     double alpha = 0.05; ///< the chance of calling settled what changes by the margin
     double alarm = 0.01; ///< the chance of holding back one of all series because its spread seems to have changed
-    std::size_t least = 8; ///< values; never fewer than three
+    std::size_t least = 8; ///< values; never fewer than three, and with fewer than eight alpha holds for independent values only (0.05 is 0.13 where neighbours correlate by a half)
     int passes = 2; ///< windows that must pass: of all values, of all but the last, …
+    double slope_margin = 0; ///< a slope of less, per value, does not matter; 0: one that adds less than the margin over half a window
 };
 
 /// What a window lacks.
@@ -67,24 +69,27 @@ struct settle_answer {
 
 namespace detail {
 
-inline constexpr std::size_t fewest_to_settle = 3, fewest_for_spread = 16, fewest_for_wandering = 20;
+inline constexpr std::size_t fewest_to_settle = 3, fewest_for_slope = 8, fewest_for_spread = 16, fewest_for_wandering = 20;
 
 /// Lag-1 correlation of what a fit with so many terms leaves, less what fitting takes from it (Kendall's correction, a term each).
-inline double correlation_left(std::span<double const> left, double terms) noexcept {
+/// Of a handful the correction alone would leave no independent value: these are taken as they seem. `rounding`: what a fit leaves
+/// of values that it explains wholly; it has no correlation worth the name.
+inline double correlation_left(std::span<double const> left, double terms, double rounding) noexcept {
     double squares = 0, products = 0;
     for (std::size_t i = 0; i < left.size(); ++i) {
         squares += left[i] * left[i];
         if (i > 0) products += left[i] * left[i - 1];
     }
-    if (!(squares > 0)) return 0;
     double const n = static_cast<double>(left.size()), rho = products / squares;
-    return std::min(0.99, rho + (terms + (3 + terms) * std::max(rho, 0.0)) / n);
+    if (!(squares > n * rounding * rounding)) return 0;
+    return std::min(0.99, left.size() < fewest_for_slope ? rho : rho + (terms + (3 + terms) * std::max(rho, 0.0)) / n);
 }
 
 /// A change with the error that independent values would give it, judged for those there are.
-inline mean_answer of_dependent(double change, double squares, double weight, std::span<double const> left, double terms) noexcept {
+inline mean_answer of_dependent(double change, double squares, double weight, std::span<double const> left, double terms,
+                                double rounding) noexcept {
     auto const n = static_cast<double>(left.size());
-    double const effective = effective_n(n, correlation_left(left, terms));
+    double const effective = effective_n(n, correlation_left(left, terms, rounding));
     if (effective <= terms) return no_mean(no_answer::too_short, effective);
     mean_answer got;
     got.mean = change, got.n = effective, got.freedom = effective - terms;
@@ -98,7 +103,7 @@ inline settle_answer look(std::span<double const> values, settle_request const& 
     settle_answer got;
     auto const size = got.n = values.size();
     auto const none = [&](no_answer why) { return got.why = why, got; };
-    if (!(asked.margin > 0) || !(asked.alpha > 0 && asked.alpha < 0.5)) return none(no_answer::bad_request);
+    if (!(asked.margin > 0) || !(asked.alpha > 0 && asked.alpha < 0.5) || !(asked.slope_margin >= 0)) return none(no_answer::bad_request);
     if (!all_finite(values)) return none(no_answer::not_finite);
     if (size < std::max(asked.least, fewest_to_settle)) return none(no_answer::too_short);
     auto const n = static_cast<double>(size), half = std::floor(n / 2);
@@ -112,6 +117,7 @@ inline settle_answer look(std::span<double const> values, settle_request const& 
         if (std::abs(got.change.mean) >= asked.margin) got.lacks = unsettled::level;
         return got;
     }
+    double const rounding = 8 * std::numeric_limits<double>::epsilon() * std::max(std::abs(*least), std::abs(*most));
     // the level
     auto const early = values.first(static_cast<std::size_t>(half)), late = values.subspan(static_cast<std::size_t>(half));
     std::vector<double> left(size);
@@ -123,10 +129,10 @@ inline settle_answer look(std::span<double const> values, settle_request const& 
     double const mean = *moments::of(values).mean(), early_mean = *moments::of(early).mean(), late_mean = *moments::of(late).mean();
     if (asked.mode == settle_mode::stable) {
         for (std::size_t i = 0; i < size; ++i) left[i] = values[i] - (i < early.size() ? early_mean : late_mean);
-        got.change = of_dependent(late_mean - early_mean, square_sum(), 1 / half + 1 / (n - half), left, 2);
+        got.change = of_dependent(late_mean - early_mean, square_sum(), 1 / half + 1 / (n - half), left, 2, rounding);
     } else {
         for (std::size_t i = 0; i < size; ++i) left[i] = values[i] - mean;
-        got.change = of_dependent(mean, square_sum(), 1 / n, left, 1);
+        got.change = of_dependent(mean, square_sum(), 1 / n, left, 1, rounding);
     }
     // the slope: what it adds to the middle of the later half over that of the earlier, n / 2 steps
     double times = 0, both = 0;
@@ -136,9 +142,10 @@ inline settle_answer look(std::span<double const> values, settle_request const& 
     }
     double const slope = both / times;
     for (std::size_t i = 0; i < size; ++i) left[i] = values[i] - mean - slope * (static_cast<double>(i) - (n - 1) / 2);
-    got.drift = of_dependent(slope * n / 2, square_sum(), n * n / 4 / times, left, 2);
+    got.drift = of_dependent(slope * n / 2, square_sum(), n * n / 4 / times, left, 2, rounding);
     got.effective = got.change.n;
-    if (!got.change || !got.drift) return none(no_answer::too_short);
+    bool const few = size < fewest_for_slope; // for an interval of the slope: of three values it would have one degree of freedom
+    if (!got.change || !(got.drift || few)) return none(no_answer::too_short);
     if (size >= fewest_for_spread) {
         std::span<double const> const halves[] = {early, late};
         auto const spreads = levene(halves);
@@ -150,8 +157,9 @@ inline settle_answer look(std::span<double const> values, settle_request const& 
         auto const level = kpss(values);
         if (root && level) got.adf_p = root.p, got.kpss_p = level.p;
     }
+    double const drift_margin = asked.slope_margin > 0 ? asked.slope_margin * n / 2 : asked.margin;
     if (!(got.change.equivalence_p(asked.margin) <= asked.alpha)) got.lacks = unsettled::level;
-    else if (!(got.drift.equivalence_p(asked.margin) <= asked.alpha)) got.lacks = unsettled::slope;
+    else if (few ? !(std::abs(slope * n / 2) <= drift_margin) : !(got.drift.equivalence_p(drift_margin) <= asked.alpha)) got.lacks = unsettled::slope;
     else if (got.kpss_p <= asked.alpha && got.adf_p > asked.alpha) got.lacks = unsettled::wandering;
     return got;
 }
