@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// The interval of a bounded mean that is narrowest when values are few, and holds at every look.
+//
+// How it works: the hedged capital of Waudby-Smith and Ramdas (2024, theorem 3). Against each of a row of means two bettors play,
+// one on more and one on less, and a mean whose bettor made 2/α of one is ruled out. The one capital falls with the mean and the
+// other rises, so that what lies beyond a mean that is ruled out is ruled out too: between two of the row, the outer one counts.
+// Fifteen times the work of bounded_sequence, which comes as close from a thousand values on.
+#pragma once
+#include <sb/stats/answer.hpp>
+#include <sb/stats/confidence_sequence.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace sb::stats {
+
+/// The mean of values that lie between `lo` and `hi`, however they are distributed, to one part in `Places` of that width. A value
+/// outside the bounds ends it (`bad_request`), as does one that is not finite.
+template <std::size_t Places = 256>
+class betting_sequence {
+public:
+    betting_sequence(double lo, double hi, double alpha = 0.05) noexcept : lo_{lo}, hi_{hi}, width_{hi - lo}, alpha_{alpha} {
+        if (!(width_ > 0) || !std::isfinite(lo) || !std::isfinite(width_) || !detail::reasonable_alpha(alpha)) why_ = no_answer::bad_request;
+        more_.fill(1), less_.fill(1);
+    }
+    void push(double x) noexcept {
+        double const at = (x - lo_) / width_;
+        if (why_ != no_answer::none) return;
+        if (!(at >= 0 && at <= 1)) {
+            why_ = std::isfinite(x) ? no_answer::bad_request : no_answer::not_finite;
+            return;
+        }
+        double const t = static_cast<double>(++count_), variance = (squares_ + 0.25) / t;
+        double const bet = std::sqrt(2 * std::log(2 / alpha_) / (variance * t * std::log(1 + t)));
+        sum_ += at;
+        double const off = at - (sum_ + 0.5) / (t + 1);
+        squares_ += off * off;
+        // nobody bets more than half of what there is; what is beyond any need is put aside, for good
+        for (std::size_t i = 0; i <= Places; ++i) {
+            double const mean = static_cast<double>(i) / Places, gain = at - mean;
+            more_[i] = std::min(most, more_[i] * (1 + std::min(bet, half_over_[i]) * gain));
+            less_[i] = std::min(most, less_[i] * (1 - std::min(bet, half_over_[Places - i]) * gain));
+        }
+    }
+    sequence_answer now() const noexcept {
+        sequence_answer got;
+        got.why = why_ == no_answer::none && count_ == 0 ? no_answer::too_short : why_, got.n = count_;
+        if (why_ == no_answer::none) got.within = {lo_, hi_};
+        if (!got) return got;
+        got.estimate = lo_ + width_ * (sum_ / static_cast<double>(count_));
+        auto const beaten = [&](double capital) { return capital >= 2 / alpha_; };
+        auto const low = std::partition_point(more_.begin(), more_.end(), beaten) - more_.begin();
+        auto const high = std::partition_point(less_.begin(), less_.end(), [&](double capital) { return !beaten(capital); }) - less_.begin();
+        if (low > 0) got.within.lo = place(static_cast<std::size_t>(low) - 1);
+        if (high <= static_cast<std::ptrdiff_t>(Places)) got.within.hi = place(static_cast<std::size_t>(high));
+        return got;
+    }
+    /// Of the evidence against this mean, or a little less: from the two of the row beside it. 0 where there is none.
+    double log_e(double mean) const noexcept {
+        if (why_ != no_answer::none || count_ == 0 || !std::isfinite(mean)) return 0;
+        double const at = std::clamp((mean - lo_) / width_, 0.0, 1.0) * Places;
+        return std::log((more_[static_cast<std::size_t>(std::ceil(at))] + less_[static_cast<std::size_t>(std::floor(at))]) / 2);
+    }
+
+private:
+    static constexpr double most = 1e290;
+    static constexpr std::array<double, Places + 1> half_over_ = [] { // the means of the row
+        std::array<double, Places + 1> all{};
+        all[0] = 1e300;
+        for (std::size_t i = 1; i <= Places; ++i) all[i] = 0.5 * Places / static_cast<double>(i);
+        return all;
+    }();
+    double place(std::size_t i) const noexcept { return i == Places ? hi_ : lo_ + width_ * (static_cast<double>(i) / Places); }
+
+    double lo_, hi_, width_, alpha_;
+    no_answer why_ = no_answer::none;
+    std::int64_t count_ = 0;
+    double sum_ = 0, squares_ = 0; // of the values in [0, 1], and of their distances from the mean up to each
+    std::array<double, Places + 1> more_, less_;
+};
+
+} // namespace sb::stats
