@@ -197,6 +197,27 @@ TEST_CASE("evidence and interval say the same, and looks together say more", "[c
     CHECK(left.contradicted()); // the mean was not the same
 }
 
+TEST_CASE("the bounds of a share spend what they may and no more, be they asked now and then or each time", "[confidence_sequence:property]") {
+    sb::random_stream coin{40};
+    for (double const alpha : {1e-150, 1e-6, 0.05, 0.9})
+        for (double const p : {0.001, 0.03, 0.3, 0.5, 0.95})
+            for (std::size_t const apart : {1u, 17u}) {
+                share_sequence share{alpha};
+                double const budget = -std::log(alpha);
+                for (std::size_t n = 1; n <= 400; ++n) {
+                    share.push(coin.chance(p));
+                    if (n % apart != 0) continue;
+                    auto const got = share.now();
+                    CHECK((0 <= got.within.lo && got.within.lo <= got.estimate && got.estimate <= got.within.hi && got.within.hi <= 1));
+                    for (double const end : {got.within.lo, got.within.hi})
+                        if (end > 0 && end < 0.999) { // nearer to 1 a double cannot say what is left
+                            CHECK(share.log_e(end) >= budget - 1e-9 * (1 + budget));
+                            CHECK(share.log_e(end) <= budget + 1e-6 * (1 + budget));
+                        }
+                }
+            }
+}
+
 TEST_CASE("neither the place nor the unit of the values matters", "[confidence_sequence:property]") {
     normal_values chance{38};
     std::vector<double> x(80);

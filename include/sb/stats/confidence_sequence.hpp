@@ -216,7 +216,7 @@ private:
                 continue;
             }
             double const step = over / slope;
-            if (std::abs(step) * bend < 3e-5 * slope) return odds - step;
+            if (std::abs(step) < 1e-3 && std::abs(step) * bend < 3e-5 * slope) return odds - step;
             odds -= step / std::max(0.5, 1 - step * bend / (2 * slope)); // Halley's
         }
         return odds;

@@ -6,6 +6,9 @@
 // level is not known, a value is scored against those before it only: its t value, brought to the normal value of the same tail
 // (Hawkins 1987; Quesenberry 1991). Such scores of independent normal values are independent standard normal ones, exactly, so
 // that the rate of false alarms is what cusum_run_length says without any trial run.
+//
+// Where values are not independent and normal it is not: asked for one false alarm in 1000 values, simulated streams gave one in 1500
+// uniform, 270 exponential, 135 log-normal ones, and 65 whose neighbours correlate by a half. Logarithms, or means of a few, mend that.
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <sb/stats/cusum_run_length.hpp>
@@ -49,8 +52,10 @@ struct cusum_status {
 
 class cusum {
 public:
-    /// Learns the level as it goes, up to an alarm: the first values only set it, scores begin with the third. Allowance and
-    /// threshold in standard deviations, as design_cusum gives them; a negative or not finite one never alarms (`bad_request`).
+    /// Learns the level as it goes, up to an alarm: the first values only set it, scores begin with the third. A change that comes early
+    /// is learned with the rest: one of a standard deviation is found within 50 values in 60 % of streams if 20 went before it, in 92 %
+    /// after 50, in 98 % after 100 (k = 0.5, one false alarm in 1000). Allowance and threshold in standard deviations, as design_cusum
+    /// gives them; with a negative or not finite one there is never an alarm (`bad_request`).
     cusum(double k, double h) noexcept : k_{k}, h_{h} {}
     explicit cusum(cusum_design const& how) noexcept : cusum{how.k, how.h} {}
     /// Around a level and spread that are known, not estimated: from few values, false alarms would be more than said.
@@ -60,7 +65,8 @@ public:
         return one;
     }
     /// Learns from the first `values` only, at least two. All scores share the error of that one level: a stream whose start was off
-    /// by chance alarms falsely far more often than said. For a stream that must be held to its start.
+    /// by chance alarms falsely far more often than said (held to 20 values, half of all within 390 instead of 690, and others hardly
+    /// ever). For a stream that must be held to its start.
     static cusum held_to_start(std::int64_t values, double k, double h) noexcept {
         cusum one{k, h};
         one.learns_ = std::max<std::int64_t>(values, 2), one.held_ = true;
