@@ -145,7 +145,7 @@ int main(int argc, char** argv) {
     tool.option("--least", "N", "values that a series must have (8), or a stretch between two changes (5)", test.least).of({"converged", "changepoint"});
     tool.option("--passes", "K", "so many windows must pass: of all values, of all but the last, …", test.passes).of({"converged"});
     tool.option("--shuffles", "N", "orders by chance that a change must stand out from", test.shuffles).of({"changepoint"});
-    tool.option("--method", "HOW", "the interval of a mean: by Student's t, or whatever the distribution (BCa bootstrap)", test.method).choices({"t", "bootstrap"}).of({"ci"});
+    tool.option("--method", "HOW", "the interval of a mean: by Student's t, whatever the distribution (BCa bootstrap), or one that holds however often you look (anytime)", test.method).choices({"t", "bootstrap", "anytime"}).of({"ci"});
     tool.option("--model", "MODEL", "what foretells: auto is smoothing below 20 values and arima from there on; the order, or what is smoothed, is chosen by AICc", test.model).choices({"auto", "arima", "smoothing"}).of({"forecast"});
     tool.option("--steps", "N", "steps ahead", test.steps).of({"forecast"});
     tool.option("--seed", "N", "of those orders, and of a bootstrap's draws", test.seed).of({"changepoint", "ci"});

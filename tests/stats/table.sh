@@ -10,6 +10,7 @@ parts='answer arma_likelihood arma_search dot energy_split falling forecast inco
 answers() { # question | header | what it gives
     cat <<'END'
 Summaries|moments|count, mean and spread; two streams together; autocorrelation; merged from parts
+Summaries|scaled_moments|mean and spread of a stream of any magnitude
 Summaries|ewm|mean and spread in which old values fade
 Summaries|rolling_summary|any summary of the last so many values
 Summaries|weighted|mean and spread of values that do not weigh the same, merged from parts
@@ -47,6 +48,10 @@ Forecasts|arima_choice|its order
 Forecasts|smoothing|exponential smoothing: level, trend, damped trend; forecasts
 Forecasts|rolling_origin|how forecasts did, never looking ahead
 Changes|change_points|where a series changes (e-divisive)
+Changes|cusum|a live stream that has changed (CUSUM), with as many false alarms as asked for
+Changes|cusum_run_length|how long a CUSUM runs, and the one that is asked for
+Decisions|confidence_sequence|intervals and decisions that hold however often one looks
+Decisions|betting_sequence|the same of bounded values, closer for few
 Decisions|settled|convergence: changes below a margin
 END
 }

@@ -4,6 +4,7 @@
 #include <sb/stats/adf.hpp>
 #include <sb/stats/bootstrap.hpp>
 #include <sb/stats/change_points.hpp>
+#include <sb/stats/confidence_sequence.hpp>
 #include <sb/stats/interval.hpp>
 #include <sb/stats/kpss.hpp>
 #include <sb/stats/moments.hpp>
@@ -100,6 +101,14 @@ inline test_record interval_of(std::vector<double> const& values, test_question 
         auto const got = stats::bootstrap_mean(values, how);
         if (!values.empty() && std::isfinite(got.estimate)) r.statistic = got.estimate;
         if (got) ends(got.bounds.lo, got.bounds.hi);
+        else r.reason = stats::name_of(got.why);
+        return r;
+    }
+    if (asked.method == "anytime") {
+        stats::normal_sequence sequence{1 - asked.confidence};
+        for (double const x : values) sequence.push(x);
+        auto const got = sequence.now();
+        if (got) r.statistic = got.estimate, ends(got.within.lo, got.within.hi);
         else r.reason = stats::name_of(got.why);
         return r;
     }
