@@ -120,9 +120,9 @@ private:
         place.value = likelihood.value({place.x.data(), likelihood.size()});
         if (std::isfinite(place.value)) to.push_back(place);
     }
-    void add_product(arma_likelihood& likelihood, polynomial const& ar, polynomial const& ma) {
+    void add_product(arma_likelihood& likelihood, std::size_t p, polynomial const& ar, polynomial const& ma) {
         arma_place place;
-        if (ar.to_coordinates(place.x.data()) && ma.to_coordinates(place.x.data() + ar.order)) add(likelihood, place, room_.group);
+        if (ar.to_coordinates(place.x.data()) && ma.to_coordinates(place.x.data() + p)) add(likelihood, place, room_.group);
     }
     static bool better(arma_place const& a, arma_place const& b) noexcept { return a.value < b.value; }
     void take_best(std::size_t many) {
@@ -150,12 +150,16 @@ private:
             auto const ar = polynomial::from_coordinates(base.x.data(), a), ma = polynomial::from_coordinates(base.x.data() + a, b);
             for (double const root : {1.0, -1.0}) {
                 for (double const off : {1e-5, 3e-3, 0.03, 0.2})
-                    for (double const ma_off : {1e-3, 0.03, 0.2, 0.5}) add_product(likelihood, ar.times(root * (1 - off), 0), ma.times(root * (1 - ma_off), 0));
+                    for (double const ma_off : {1e-3, 0.03, 0.2, 0.5}) add_product(likelihood, p, ar.times(root * (1 - off), 0), ma.times(root * (1 - ma_off), 0));
                 take_best(2);
             }
         }
         scatter(likelihood);
-        if (more_a && more_b && p >= 2 && q >= 2 && !before.empty()) add_waves(likelihood, before[0], p, q);
+        if (more_b && q >= 2) {
+            lay_cosines();
+            add_notches(likelihood, before.empty() ? arma_place{} : before[0], p, q);
+            if (more_a && p >= 2 && !before.empty()) add_waves(likelihood, before[0], p, q);
+        }
     }
     /// Points that fill the cube evenly: multiples of powers of the root of x^(d + 1) = x + 1.
     void scatter(arma_likelihood& likelihood) {
@@ -179,20 +183,53 @@ private:
         }
         take_best(many);
     }
+    /// Of multiples of half a turn / count, by halving the turn; count a power of two no less than n, behind as much room for powers.
+    void lay_cosines() {
+        auto& count = cosines_;
+        for (count = 32; count < n_;) count *= 2;
+        double step = 0;
+        for (std::size_t parts = 2; parts < count; parts *= 2) step = std::sqrt((1 + step) / 2);
+        room_.power.assign(2 * (count + 1), 0);
+        double* const at = room_.power.data() + count + 1;
+        at[0] = 1, at[1] = step;
+        for (std::size_t k = 2; k <= count; ++k) at[k] = 2 * step * at[k - 1] - at[k - 2];
+    }
+    /// Waves that are missing: a moving average on the unit circle, and an autoregression that fills up beside it.
+    void add_notches(arma_likelihood& likelihood, arma_place const& base, std::size_t p, std::size_t q) {
+        polynomial none;
+        bool const pair = p >= 2;
+        auto const ar = pair ? polynomial::from_coordinates(base.x.data(), p - 2) : none;
+        auto const ma = pair ? polynomial::from_coordinates(base.x.data() + (p - 2), q - 2) : none;
+        double const* const at = room_.power.data() + cosines_ + 1;
+        constexpr std::size_t places = 16;
+        constexpr double m = 0.999;
+        for (double const r : {0.5, 0.75, 0.92}) {
+            auto& group = room_.group;
+            for (std::size_t k = 1; k < places; ++k) {
+                double const cosine = at[k * (cosines_ / places)];
+                auto const missing = ma.times(2 * m * cosine, -m * m);
+                if (pair) add_product(likelihood, p, ar.times(2 * r * cosine, -r * r), missing);
+                else if (p == 1) add_product(likelihood, p, none.times(r == 0.5 ? 0.0 : r == 0.75 ? 0.7 : -0.7, 0), missing);
+                else if (r == 0.5) add_product(likelihood, p, none, missing);
+            }
+            std::size_t kept = 0; // where it is better than beside it
+            double previous = std::numeric_limits<double>::infinity();
+            for (std::size_t i = 0; i < group.size(); ++i) {
+                bool const low = group[i].value <= previous && (i + 1 == group.size() || group[i].value <= group[i + 1].value);
+                previous = group[i].value;
+                if (low) group[kept++] = group[i];
+            }
+            group.resize(kept);
+            take_best(3);
+        }
+    }
     /// Waves that an earlier place, two terms less of each kind, knows nothing of.
     void add_waves(arma_likelihood& likelihood, arma_place const& base, std::size_t p, std::size_t q) {
         auto const ar = polynomial::from_coordinates(base.x.data(), p - 2), ma = polynomial::from_coordinates(base.x.data() + (p - 2), q - 2);
-        std::size_t count = 8;
-        while (count < n_) count *= 2;
-        // cosines of multiples of half a turn / count, by halving the turn
-        double cosine = 0;
-        for (std::size_t parts = 2; parts < count; parts *= 2) cosine = std::sqrt((1 + cosine) / 2);
-        double const step = cosine;
+        auto const count = cosines_;
         auto& power = room_.power;
-        power.assign(2 * (count + 1), 0);
-        double* const at = power.data() + count + 1;
-        at[0] = 1, at[1] = step;
-        for (std::size_t k = 2; k <= count; ++k) at[k] = 2 * step * at[k - 1] - at[k - 2];
+        double const* const at = power.data() + count + 1;
+        std::fill_n(power.begin(), count + 1, 0.0);
         double mean = 0;
         for (std::size_t t = 0; t < n_; ++t) mean += data_[t * (regressors_ + 1) + regressors_] / static_cast<double>(n_);
         for (std::size_t k = 1; k < count; k += 2) { // two at a time (Goertzel)
@@ -216,7 +253,7 @@ private:
                 for (double const ma_off : {0.01 / n, 1 / n, 5 / n, 0.1, 0.3})
                     for (std::size_t const k : {peak, peak + 1, peak - 1}) {
                         double const r = 1 - std::min(off, 0.5), m = 1 - std::min(ma_off, 0.5);
-                        add_product(likelihood, ar.times(2 * r * at[peak], -r * r), ma.times(2 * m * at[k], -m * m));
+                        add_product(likelihood, p, ar.times(2 * r * at[peak], -r * r), ma.times(2 * m * at[k], -m * m));
                     }
             take_best(2);
             power[peak] = -1;
@@ -267,6 +304,7 @@ private:
     std::size_t n_, regressors_;
     arma_effort effort_;
     arma_search_room& room_;
+    std::size_t cosines_ = 0;
 };
 
 } // namespace sb::stats
