@@ -149,8 +149,8 @@ private:
             if (!more_a || !more_b) continue;
             auto const ar = polynomial::from_coordinates(base.x.data(), a), ma = polynomial::from_coordinates(base.x.data() + a, b);
             for (double const root : {1.0, -1.0}) {
-                for (double const off : {1e-5, 3e-3, 0.03, 0.2})
-                    for (double const ma_off : {1e-3, 0.03, 0.2, 0.5}) add_product(likelihood, p, ar.times(root * (1 - off), 0), ma.times(root * (1 - ma_off), 0));
+                for (double const off : {1e-4, 0.02, 0.2})
+                    for (double const ma_off : {1e-3, 0.06, 0.4}) add_product(likelihood, p, ar.times(root * (1 - off), 0), ma.times(root * (1 - ma_off), 0));
                 take_best(2);
             }
         }
@@ -201,10 +201,10 @@ private:
         auto const ar = pair ? polynomial::from_coordinates(base.x.data(), p - 2) : none;
         auto const ma = pair ? polynomial::from_coordinates(base.x.data() + (p - 2), q - 2) : none;
         double const* const at = room_.power.data() + cosines_ + 1;
-        constexpr std::size_t places = 16;
         constexpr double m = 0.999;
         for (double const r : {0.5, 0.75, 0.92}) {
             auto& group = room_.group;
+            std::size_t const places = r == 0.92 ? 32 : 16; // the narrower, the more
             for (std::size_t k = 1; k < places; ++k) {
                 double const cosine = at[k * (cosines_ / places)];
                 auto const missing = ma.times(2 * m * cosine, -m * m);
@@ -220,7 +220,7 @@ private:
                 if (low) group[kept++] = group[i];
             }
             group.resize(kept);
-            take_best(3);
+            take_best(r == 0.92 ? 5 : 3);
         }
     }
     /// Waves that an earlier place, two terms less of each kind, knows nothing of.
@@ -249,8 +249,8 @@ private:
             for (std::size_t k = 1; k < count; ++k)
                 if (power[k] > 0 && power[k] >= power[k - 1] && power[k] >= power[k + 1] && (peak == 0 || power[k] > power[peak])) peak = k;
             if (peak == 0) return;
-            for (double const off : {0.3 / n, 2 / n, 0.05, 0.15})
-                for (double const ma_off : {0.01 / n, 1 / n, 5 / n, 0.1, 0.3})
+            for (double const off : {0.5 / n, 3 / n, 0.1})
+                for (double const ma_off : {0.01 / n, 2 / n, 0.2})
                     for (std::size_t const k : {peak, peak + 1, peak - 1}) {
                         double const r = 1 - std::min(off, 0.5), m = 1 - std::min(ma_off, 0.5);
                         add_product(likelihood, p, ar.times(2 * r * at[peak], -r * r), ma.times(2 * m * at[k], -m * m));
@@ -289,11 +289,17 @@ private:
     }
     std::size_t descend(arma_likelihood& likelihood, std::size_t d, std::array<arma_place, most_kept>& kept) {
         double const near = std::min(0.05, 2 / static_cast<double>(n_)); // waves are as close as that
-        thin(std::min(effort_.first, 4 * d), d, near);
-        for (auto& each : room_.pool) go_down(likelihood, each, d, effort_.steps);
-        thin(std::min(effort_.last, most_kept), d, near / 2);
-        for (auto& each : room_.pool)
-            if (!each.done) go_down(likelihood, each, d, 200);
+        // many a few steps, some more, the best to the bottom
+        std::size_t const some = std::max(effort_.last, std::min(effort_.first, 8 * d) * 3 / 8);
+        struct {
+            std::size_t many;
+            int steps;
+        } const rounds[]{{std::min(effort_.first, 8 * d), effort_.steps}, {some, 2 * effort_.steps}, {std::min(effort_.last, most_kept), 200}};
+        for (auto const& round : rounds) {
+            thin(round.many, d, near);
+            for (auto& each : room_.pool)
+                if (!each.done) go_down(likelihood, each, d, round.steps);
+        }
         thin(most_kept, d, near / 2);
         std::copy(room_.pool.begin(), room_.pool.end(), kept.begin());
         if (room_.pool.empty()) kept[0] = {};
