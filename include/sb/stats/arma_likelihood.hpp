@@ -174,6 +174,7 @@ public:
     /// where there is none. First the coordinates of the autoregression, then those of the moving average.
     double value(std::span<double const> x) noexcept {
         ma_.set(x.subspan(p_));
+        std::copy(x.begin(), x.end(), x_.begin());
         for (std::size_t j = 1; j <= q_; ++j) theta_[j] = -ma_.last()[j];
         return value(x.first(p_), {theta_.data() + 1, q_});
     }
@@ -191,6 +192,79 @@ public:
         combine(true);
         std::fill(to.begin(), to.end(), 0.0);
         slopes(to);
+    }
+
+    /// Of what gradient() last told, an inverse of the second derivatives, nearly: of the squares as if innovations were linear in the
+    /// coefficients (Gauss, Newton), with a little of what white noise would have.
+    void guess(std::span<double> to) noexcept {
+        auto const d = size(), w = series_width_;
+        auto const count = rows_ - p_;
+        room_.back.resize(std::max(room_.back.size(), 2 * (rows_ + q_)));
+        double* const u = room_.back.data(); // u, and the filter of what is left: the derivatives are these, some places back
+        double* const v = u + rows_;
+        for (std::size_t i = 0; i < rows_; ++i) {
+            u[i] = room_.series[i * w + q_];
+            double sum = room_.residuals[i * w + q_];
+            for (std::size_t j = 1; j <= std::min(i, q_); ++j) sum -= theta_[j] * v[i - j];
+            v[i] = sum;
+        }
+        (void)count;
+        std::array<double, 4 * arma_most_terms * arma_most_terms> products{}, chain{};
+        auto const lagged = [&](double const* a, double const* b, std::size_t by) { return with_.dot(a + by, b, rows_ - by); };
+        std::array<double, arma_most_terms> uu{}, vv{}, uv{}, vu{};
+        for (std::size_t k = 0; k < p_; ++k) uu[k] = lagged(u, u, k);
+        for (std::size_t k = 0; k < q_; ++k) vv[k] = lagged(v, v, k);
+        if (p_ > 0 && q_ > 0)
+            for (std::size_t k = 0; k < std::max(p_, q_); ++k) uv[k] = lagged(u, v, k), vu[k] = lagged(v, u, k);
+        for (std::size_t a = 0; a < d; ++a)
+            for (std::size_t b = 0; b < d; ++b) {
+                auto const i = a < p_ ? a : a - p_, j = b < p_ ? b : b - p_, gap = i > j ? i - j : j - i;
+                // of φ by what is so many places back, of θ alike: both with a minus, θ counted with the other sign
+                if (a < p_ && b < p_) products[a * d + b] = uu[gap];
+                else if (a >= p_ && b >= p_) products[a * d + b] = vv[gap];
+                else if (a < p_) products[a * d + b] = -(j >= i ? uv[gap] : vu[gap]); // Σ u(t-i) v(t-j)
+                else products[a * d + b] = -(i >= j ? uv[gap] : vu[gap]);
+            }
+        // by x: each coefficient's derivatives
+        for (std::size_t a = 0; a < d; ++a) {
+            levinson::steps unit{};
+            auto& of = a < p_ ? ar_ : ma_;
+            unit[of.order()][a < p_ ? a + 1 : a - p_ + 1] = 1;
+            of.back(unit, {chain.data() + a * d + (a < p_ ? 0 : p_), of.order()});
+        }
+        std::array<double, 4 * arma_most_terms * arma_most_terms> half{}, whole{};
+        for (std::size_t a = 0; a < d; ++a)
+            for (std::size_t b = 0; b < d; ++b)
+                for (std::size_t k = 0; k < d; ++k) half[a * d + b] += products[a * d + k] * chain[k * d + b];
+        for (std::size_t a = 0; a < d; ++a)
+            for (std::size_t b = 0; b < d; ++b) {
+                for (std::size_t k = 0; k < d; ++k) whole[a * d + b] += chain[k * d + a] * half[k * d + b];
+                whole[a * d + b] *= 2;
+            }
+        for (std::size_t a = 0; a < d; ++a) whole[a * d + a] += floor_ * 2 * static_cast<double>(n_) * 4 / ((1 + x_[a] * x_[a]) * (1 + x_[a] * x_[a]));
+        invert(whole.data(), d, to);
+    }
+    double floor_ = 0.05;
+    static void invert(double* m, std::size_t d, std::span<double> to) noexcept {
+        // Cholesky's factor, its inverse, and their product
+        for (std::size_t a = 0; a < d; ++a)
+            for (std::size_t b = 0; b <= a; ++b) {
+                double sum = m[a * d + b];
+                for (std::size_t k = 0; k < b; ++k) sum -= m[a * d + k] * m[b * d + k];
+                m[a * d + b] = a == b ? std::sqrt(std::max(sum, std::numeric_limits<double>::min())) : sum / m[b * d + b];
+            }
+        for (std::size_t c = 0; c < d; ++c) {
+            for (std::size_t a = 0; a < d; ++a) {
+                double sum = a == c ? 1 : 0;
+                for (std::size_t k = 0; k < a; ++k) sum -= m[a * d + k] * to[c * d + k];
+                to[c * d + a] = sum / m[a * d + a];
+            }
+            for (std::size_t a = d; a-- > 0;) {
+                double sum = to[c * d + a];
+                for (std::size_t k = a + 1; k < d; ++k) sum -= m[k * d + a] * to[c * d + k];
+                to[c * d + a] = sum / m[a * d + a];
+            }
+        }
     }
 
     // ---- of what value() last told
@@ -361,6 +435,7 @@ private:
     vector_unit const& with_ = vector_unit::chosen();
     levinson ar_, ma_;
     std::array<double, arma_most_terms + 1> theta_{}, lead_{};
+    std::array<double, 2 * arma_most_terms> x_{};
     double value_ = 0, log_determinant_ = 0;
 };
 

@@ -276,15 +276,10 @@ private:
         pool.resize(taken);
     }
     static double partial(double x) noexcept { return 2 * x / (1 + x * x); }
-    void go_down(arma_likelihood& likelihood, arma_place& place, std::size_t d, int steps) {
-        std::array<double, 2 * arma_most_terms> inverse{};
-        for (std::size_t k = 0; k < d; ++k) {
-            double const half = (1 + place.x[k] * place.x[k]) / 2; // of white noise, for which the information is n
-            inverse[k] = half * half / (2 * static_cast<double>(n_));
-        }
+    void go_down(arma_likelihood& likelihood, arma_place& place, std::size_t d, int steps, double tolerance) {
         minimise_request asked;
-        asked.reciprocal = true, asked.most_steps = steps, asked.tolerance = 1e-11;
-        auto const got = minimise(likelihood, {place.x.data(), d}, {inverse.data(), d}, asked);
+        asked.reciprocal = true, asked.most_steps = steps, asked.tolerance = tolerance;
+        auto const got = minimise(likelihood, {place.x.data(), d}, asked);
         place.value = got.value, place.done = got.reached;
     }
     std::size_t descend(arma_likelihood& likelihood, std::size_t d, std::array<arma_place, most_kept>& kept) {
@@ -298,8 +293,11 @@ private:
         for (auto const& round : rounds) {
             thin(round.many, d, near);
             for (auto& each : room_.pool)
-                if (!each.done) go_down(likelihood, each, d, round.steps);
+                if (!each.done) go_down(likelihood, each, d, round.steps, 1e-4);
         }
+        thin(most_kept, d, near / 2);
+        for (auto& each : room_.pool)
+            if (each.value < room_.pool[0].value + 0.1) go_down(likelihood, each, d, 300, 1e-11);
         thin(most_kept, d, near / 2);
         std::copy(room_.pool.begin(), room_.pool.end(), kept.begin());
         if (room_.pool.empty()) kept[0] = {};

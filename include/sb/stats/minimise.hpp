@@ -14,6 +14,7 @@ inline constexpr std::size_t minimise_most_variables = 16;
 struct minimise_request {
     double tolerance = 1e-9; ///< in the function's own unit: stop when no more is expected to be gained
     int most_steps = 200;
+    int guesses = 4; ///< so many steps take the function's own guess, later ones what the steps before have shown
     double longest = 0.5; ///< of one step, in each variable
     bool reciprocal = false; ///< to the function x and 1 / x are the same: each is kept between -1 and 1
 };
@@ -24,18 +25,16 @@ struct minimum {
     bool reached = false; ///< stopped because there was no more to be gained
 };
 
-/// `function` has value(x), which may be infinite where it is not defined, and gradient(to) of what value() last told. `inverse`:
-/// a guess at the reciprocals of its second derivatives, the diagonal. x moves to the least that was found.
+/// `function` has value(x), which may be infinite where it is not defined; of what value() last told, gradient(to); and of what
+/// gradient() last told, guess(to), the inverse of the matrix of second derivatives or something like it, row by row. x moves to
+/// the least that was found.
 template <class Function>
-minimum minimise(Function& function, std::span<double> x, std::span<double const> inverse, minimise_request const& asked = {}) noexcept {
+minimum minimise(Function& function, std::span<double> x, minimise_request const& asked = {}) noexcept {
     constexpr auto most = minimise_most_variables;
     auto const n = x.size();
     std::array<double, most> slope{}, next_slope{}, step{}, tried{}, turned{};
-    std::array<std::array<double, most>, most> shape{}; // of the inverse of the second derivatives
-    auto const reset = [&] {
-        for (std::size_t a = 0; a < n; ++a)
-            for (std::size_t b = 0; b < n; ++b) shape[a][b] = a == b ? inverse[a] : 0;
-    };
+    std::array<double, most * most> flat;
+    auto const shape = [&](std::size_t a, std::size_t b) -> double& { return flat[a * n + b]; }; // of the inverse of the second derivatives
     auto const view = [n](std::array<double, most>& of) { return std::span<double>{of.data(), n}; };
     auto const dot = [n](auto const& a, auto const& b) {
         double sum = 0;
@@ -46,27 +45,34 @@ minimum minimise(Function& function, std::span<double> x, std::span<double const
     got.value = function.value(x), got.values = 1;
     if (!std::isfinite(got.value)) return got;
     function.gradient(view(slope));
+    bool fresh = true, told = true; // the shape is the guess; value() and gradient() last told of x
+    auto const reset = [&] {
+        if (!told) (void)function.value(x), function.gradient(view(slope)), ++got.values;
+        function.guess(std::span<double>{flat.data(), n * n});
+        fresh = told = true;
+    };
     reset();
-    bool fresh = true;
     while (got.steps < asked.most_steps) {
         double largest = 0;
         for (std::size_t a = 0; a < n; ++a) {
-            step[a] = -dot(shape[a], slope);
+            step[a] = 0;
+            for (std::size_t b = 0; b < n; ++b) step[a] -= shape(a, b) * slope[b];
             largest = std::max(largest, std::abs(step[a]));
         }
         double downhill = dot(step, slope);
         if (!(downhill < 0)) { // rounding has spoilt the shape, or this is the bottom
             if (fresh) return got.reached = true, got;
-            reset(), fresh = true;
+            reset();
             continue;
         }
         if (-downhill / 2 < asked.tolerance) {
             if (fresh) return got.reached = true, got;
-            reset(), fresh = true; // a shape gone wrong promises as little as the bottom does
+            reset(); // a shape gone wrong promises as little as the bottom does
             continue;
         }
         double length = largest > asked.longest ? asked.longest / largest : 1, value = 0;
         bool found = false;
+        told = false;
         for (int tries = 0; tries < 40; ++tries) {
             for (std::size_t a = 0; a < n; ++a) tried[a] = x[a] + length * step[a];
             value = function.value(view(tried)), ++got.values;
@@ -80,36 +86,37 @@ minimum minimise(Function& function, std::span<double> x, std::span<double const
         }
         if (!found) {
             if (fresh) return got.reached = true, got;
-            reset(), fresh = true;
+            reset();
             continue;
         }
         function.gradient(view(next_slope));
+        told = true;
         for (std::size_t a = 0; a < n; ++a) {
             step[a] = tried[a] - x[a], x[a] = tried[a];
             turned[a] = next_slope[a] - slope[a], slope[a] = next_slope[a];
         }
         got.value = value, ++got.steps;
         double const curved = dot(step, turned);
-        if (curved > 1e-12 * std::sqrt(dot(step, step) * dot(turned, turned))) {
-            if (fresh) { // the first step tells how large the guess should have been
-                double weighted = 0;
-                for (std::size_t a = 0; a < n; ++a) weighted += turned[a] * inverse[a] * turned[a];
-                for (std::size_t a = 0; a < n; ++a) shape[a][a] *= std::clamp(curved / weighted, 0.05, 20.0);
-            }
+        if (got.steps < asked.guesses) {
+            function.guess(std::span<double>{flat.data(), n * n});
+            fresh = true;
+        } else if (curved > 1e-12 * std::sqrt(dot(step, step) * dot(turned, turned))) {
             std::array<double, most> moved{};
-            for (std::size_t a = 0; a < n; ++a) moved[a] = dot(shape[a], turned);
+            for (std::size_t a = 0; a < n; ++a) 
+                for (std::size_t b = 0; b < n; ++b) moved[a] += shape(a, b) * turned[b];
             double const whole = 1 + dot(moved, turned) / curved;
             for (std::size_t a = 0; a < n; ++a)
-                for (std::size_t b = 0; b < n; ++b) shape[a][b] += (whole * step[a] * step[b] - moved[a] * step[b] - step[a] * moved[b]) / curved;
+                for (std::size_t b = 0; b < n; ++b) shape(a, b) += (whole * step[a] * step[b] - moved[a] * step[b] - step[a] * moved[b]) / curved;
             fresh = false;
         }
         if (asked.reciprocal)
             for (std::size_t a = 0; a < n; ++a) {
                 if (!(std::abs(x[a]) > 1)) continue;
+                told = false;
                 double const turn = -1 / (x[a] * x[a]); // the derivative of 1 / x
                 x[a] = 1 / x[a], slope[a] /= turn;
-                for (std::size_t b = 0; b < n; ++b) shape[a][b] *= turn;
-                for (std::size_t b = 0; b < n; ++b) shape[b][a] *= turn;
+                for (std::size_t b = 0; b < n; ++b) shape(a, b) *= turn;
+                for (std::size_t b = 0; b < n; ++b) shape(b, a) *= turn;
             }
     }
     return got;
