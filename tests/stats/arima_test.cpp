@@ -347,6 +347,7 @@ namespace {
 struct valley {
     double x = 0, y = 0;
     double value(std::span<double const> at) { return x = at[0], y = at[1], x > 5 ? INFINITY : (1 - x) * (1 - x) + 100 * (y - x * x) * (y - x * x); }
+    void guess(std::span<double> to) const { to[0] = to[3] = 0.01, to[1] = to[2] = 0; }
     void gradient(std::span<double> to) const { to[0] = -2 * (1 - x) - 400 * x * (y - x * x), to[1] = 200 * (y - x * x); }
 };
 } // namespace
@@ -354,8 +355,7 @@ struct valley {
 TEST_CASE("downhill ends at the bottom of a bent valley", "[minimise:oracle]") {
     valley function;
     std::array<double, 2> x{-1.2, 1};
-    std::array<double, 2> const guess{0.01, 0.01};
-    auto const got = minimise(function, x, guess);
+    auto const got = minimise(function, x);
     CHECK(got.reached);
     CHECK(got.value < 1e-8);
     CHECK(x[0] == Approx(1).epsilon(1e-4));
@@ -366,13 +366,12 @@ TEST_CASE("downhill ends at the bottom of a bent valley", "[minimise:oracle]") {
 TEST_CASE("downhill stays where there is nothing to go by", "[minimise:degenerate][arma_search:degenerate]") {
     valley function;
     std::array<double, 2> x{6, 1};
-    std::array<double, 2> const guess{0.01, 0.01};
-    auto got = minimise(function, x, guess);
+    auto got = minimise(function, x);
     CHECK_FALSE(got.reached);
     CHECK(std::isinf(got.value));
     CHECK(x[0] == 6);
     x = {1, 1};
-    got = minimise(function, x, guess);
+    got = minimise(function, x);
     CHECK(got.reached);
     CHECK(got.steps == 0);
     CHECK(got.value == 0);
@@ -530,7 +529,9 @@ TEST_CASE("a likelihood is told of what has one", "[arma_likelihood:degenerate]"
     CHECK_FALSE(arma_log_likelihood(x, std::vector<double>(9, 0.0), {}, 1));
     CHECK(*arma_log_likelihood(none, half, half, 1) == 0);
     CHECK(*arma_log_likelihood(zero, {}, {}, 2) == Approx(-4 * (std::log(2.0) + 0.5 * std::log(2 * std::numbers::pi))));
-    CHECK(arma_log_likelihood(series{1}, half, half, 1)); // fewer values than terms
+    CHECK(arma_log_likelihood(series{1}, half, half, 1));
+    double const many[]{0.5, 0.2, -0.1, 0.1}; // fewer values than terms
+    CHECK(*arma_log_likelihood(series{1}, many, {}, 1) == Approx(-0.5 * (std::log(2 * std::numbers::pi) + 1 / dense::covariances({.order = {4, 0, 0}, .ar = {0.5, 0.2, -0.1, 0.1}}, 1)[0] + std::log(dense::covariances({.order = {4, 0, 0}, .ar = {0.5, 0.2, -0.1, 0.1}}, 1)[0]))));
     CHECK(*arma_log_likelihood(series{1}, half, {}, 1) == Approx(-0.5 * (std::log(2 * std::numbers::pi) + 0.75 - std::log(0.75))));
 }
 

@@ -107,32 +107,33 @@ struct row_part {
     }
 };
 
-/// to[i] = from[i] - Σ θ_j to[i - j], rows `stride` apart; the rows before the first are there. What came before is kept in
-/// registers where it is little.
-template <std::size_t Width, std::size_t Order>
-void recur(double const* from, double* to, std::ptrdiff_t stride, std::size_t rows, double const* theta) noexcept {
+/// to[i] = from[i] - Σ factor_j (feedback ? to : from)[i - j], rows `stride` apart; the rows before the first are there. What came
+/// before is kept in registers where it is little.
+template <bool Feedback, std::size_t Width, std::size_t Order>
+void filter_rows(double const* from, double* to, std::ptrdiff_t stride, std::size_t rows, double const* factors) noexcept {
     row_part<Width> before[Order];
     double factor[Order];
     each<Order>([&](auto j) {
-        before[j] = row_part<Width>{to - static_cast<std::ptrdiff_t>(j + 1) * stride};
-        factor[j] = -theta[j + 1];
+        before[j] = row_part<Width>{(Feedback ? to : from) - static_cast<std::ptrdiff_t>(j + 1) * stride};
+        factor[j] = -factors[j + 1];
     });
     for (std::size_t i = 0; i < rows; ++i, from += stride, to += stride) {
-        row_part<Width> now{from};
+        row_part<Width> const read{from};
+        auto now = read;
         each<Order>([&](auto back) { now.add(factor[Order - 1 - back], before[Order - 1 - back]); }); // the newest last: all wait for it
         now.store(to);
         each<Order - 1>([&](auto back) { before[Order - 1 - back] = before[Order - 2 - back]; });
-        before[0] = now;
+        before[0] = Feedback ? now : read;
     }
 }
-template <std::size_t Width>
-void recur(double const* from, double* to, std::ptrdiff_t stride, std::size_t rows, double const* theta, std::size_t order) noexcept {
-    if (order == 1) return recur<Width, 1>(from, to, stride, rows, theta);
-    if (order == 2) return recur<Width, 2>(from, to, stride, rows, theta);
-    if (order == 3) return recur<Width, 3>(from, to, stride, rows, theta);
+template <bool Feedback, std::size_t Width>
+void filter_rows(double const* from, double* to, std::ptrdiff_t stride, std::size_t rows, double const* factors, std::size_t order) noexcept {
+    if (order == 1) return filter_rows<Feedback, Width, 1>(from, to, stride, rows, factors);
+    if (order == 2) return filter_rows<Feedback, Width, 2>(from, to, stride, rows, factors);
+    if (order == 3) return filter_rows<Feedback, Width, 3>(from, to, stride, rows, factors);
     for (std::size_t i = 0; i < rows; ++i, from += stride, to += stride) {
         row_part<Width> now{from};
-        for (std::size_t j = order; j > 0; --j) now.add(-theta[j], to - static_cast<std::ptrdiff_t>(j) * stride);
+        for (std::size_t j = order; j > 0; --j) now.add(-factors[j], (Feedback ? to : from) - static_cast<std::ptrdiff_t>(j) * stride);
         now.store(to);
     }
 }
@@ -198,7 +199,6 @@ public:
     /// coefficients (Gauss, Newton), with a little of what white noise would have.
     void guess(std::span<double> to) noexcept {
         auto const d = size(), w = series_width_;
-        auto const count = rows_ - p_;
         room_.back.resize(std::max(room_.back.size(), 2 * (rows_ + q_)));
         double* const u = room_.back.data(); // u, and the filter of what is left: the derivatives are these, some places back
         double* const v = u + rows_;
@@ -208,8 +208,7 @@ public:
             for (std::size_t j = 1; j <= std::min(i, q_); ++j) sum -= theta_[j] * v[i - j];
             v[i] = sum;
         }
-        (void)count;
-        std::array<double, 4 * arma_most_terms * arma_most_terms> products{}, chain{};
+        std::array<double, 4 * arma_most_terms * arma_most_terms> products, chain, half, whole;
         auto const lagged = [&](double const* a, double const* b, std::size_t by) { return with_.dot(a + by, b, rows_ - by); };
         std::array<double, arma_most_terms> uu{}, vv{}, uv{}, vu{};
         for (std::size_t k = 0; k < p_; ++k) uu[k] = lagged(u, u, k);
@@ -225,21 +224,27 @@ public:
                 else if (a < p_) products[a * d + b] = -(j >= i ? uv[gap] : vu[gap]); // Σ u(t-i) v(t-j)
                 else products[a * d + b] = -(i >= j ? uv[gap] : vu[gap]);
             }
-        // by x: each coefficient's derivatives
+        // by x: each coefficient's derivatives, then the products with them on both sides
         for (std::size_t a = 0; a < d; ++a) {
-            levinson::steps unit{};
-            auto& of = a < p_ ? ar_ : ma_;
-            unit[of.order()][a < p_ ? a + 1 : a - p_ + 1] = 1;
-            of.back(unit, {chain.data() + a * d + (a < p_ ? 0 : p_), of.order()});
+            auto const& of = a < p_ ? ar_ : ma_;
+            auto const order = of.order(), skip = a < p_ ? 0 : p_;
+            for (std::size_t k = 1; k <= order; ++k)
+                for (std::size_t j = 1; j <= k; ++j) slopes_[k][j] = 0;
+            slopes_[order][a - skip + 1] = 1;
+            std::fill_n(chain.begin() + static_cast<std::ptrdiff_t>(a * d), d, 0.0);
+            of.back(slopes_, {chain.data() + a * d + skip, order});
         }
-        std::array<double, 4 * arma_most_terms * arma_most_terms> half{}, whole{};
-        for (std::size_t a = 0; a < d; ++a)
-            for (std::size_t b = 0; b < d; ++b)
-                for (std::size_t k = 0; k < d; ++k) half[a * d + b] += products[a * d + k] * chain[k * d + b];
         for (std::size_t a = 0; a < d; ++a)
             for (std::size_t b = 0; b < d; ++b) {
-                for (std::size_t k = 0; k < d; ++k) whole[a * d + b] += chain[k * d + a] * half[k * d + b];
-                whole[a * d + b] *= 2;
+                double sum = 0;
+                for (std::size_t k = 0; k < d; ++k) sum += products[a * d + k] * chain[k * d + b];
+                half[a * d + b] = sum;
+            }
+        for (std::size_t a = 0; a < d; ++a)
+            for (std::size_t b = 0; b < d; ++b) {
+                double sum = 0;
+                for (std::size_t k = 0; k < d; ++k) sum += chain[k * d + a] * half[k * d + b];
+                whole[a * d + b] = 2 * sum;
             }
         for (std::size_t a = 0; a < d; ++a) whole[a * d + a] += floor_ * 2 * static_cast<double>(n_) * 4 / ((1 + x_[a] * x_[a]) * (1 + x_[a] * x_[a]));
         invert(whole.data(), d, to);
@@ -305,24 +310,22 @@ private:
         std::copy_n(room_.data.data(), q_ * width_, room_.filtered.data());
         by_columns(width_, [&](auto columns, std::size_t first) {
             auto const skip = q_ * width_ + first;
-            detail::recur<columns>(room_.data.data() + skip, room_.filtered.data() + skip, static_cast<std::ptrdiff_t>(width_), n_, theta_.data(), q_);
+            detail::filter_rows<true, columns>(room_.data.data() + skip, room_.filtered.data() + skip, static_cast<std::ptrdiff_t>(width_), n_, theta_.data(), q_);
         });
     }
     double const* filtered() const noexcept { return q_ > 0 ? room_.filtered.data() : room_.data.data(); }
     /// Innovations of an autoregression, all of one variance.
     void whiten(double const* from, double* to, std::size_t width) const noexcept {
         by_columns(width, [&](auto columns, std::size_t first) {
-            for (std::size_t i = 0; i < p_; ++i) {
+            auto const few = std::min(p_, rows_);
+            for (std::size_t i = 0; i < few; ++i) {
                 row_part<columns> now{from + i * width + first};
                 for (std::size_t j = 1; j <= i; ++j) now.add(-ar_.step(i)[j], from + (i - j) * width + first);
                 now.scale(lead_[i]);
                 now.store(to + i * width + first);
             }
-            for (std::size_t i = p_; i < rows_; ++i) {
-                row_part<columns> now{from + i * width + first};
-                for (std::size_t j = 1; j <= p_; ++j) now.add(-phi(j), from + (i - j) * width + first);
-                now.store(to + i * width + first);
-            }
+            auto const skip = few * width + first;
+            if (few < rows_) detail::filter_rows<false, columns>(from + skip, to + skip, static_cast<std::ptrdiff_t>(width), rows_ - few, ar_.last(), p_);
         });
     }
     /// The triangle of the whitened columns' products: first what is not known, then regressors, then the series.
@@ -350,7 +353,7 @@ private:
                 if (a < q_) determinant *= sum;
                 at(a, a) = a + 1 == c ? sum : std::sqrt(sum);
             }
-        for (std::size_t i = 0; i < p_; ++i) determinant /= lead_[i] * lead_[i];
+        for (std::size_t i = 0; i < std::min(p_, rows_); ++i) determinant /= lead_[i] * lead_[i];
         log_determinant_ = std::log(determinant);
         value_ = static_cast<double>(n_) * std::log(at(c - 1, c - 1)) + log_determinant_;
         return std::isfinite(value_);
@@ -398,33 +401,39 @@ private:
         auto const w = series_width_;
         double const* const left = room_.residuals.data();
         double const* const u = room_.series.data();
-        levinson::steps by_phi{}, by_theta{};
+        auto& by = slopes_;
+        for (std::size_t k = 0; k <= p_; ++k)
+            for (std::size_t j = 0; j <= k; ++j) by[k][j] = 0;
         for (std::size_t i = 0; i < p_; ++i)
-            for (std::size_t j = 1; j <= i; ++j) by_phi[i][j] -= 2 * lead_[i] * with_.dot(left + i * w, u + (i - j) * w, w);
-        for (std::size_t j = 1; j <= p_; ++j) by_phi[p_][j] -= 2 * with_.dot(left + p_ * w, u + (p_ - j) * w, (rows_ - p_) * w);
+            for (std::size_t j = 1; j <= i; ++j) by[i][j] -= 2 * lead_[i] * with_.dot(left + i * w, u + (i - j) * w, w);
+        for (std::size_t j = 1; j <= p_; ++j) by[p_][j] -= 2 * with_.dot(left + p_ * w, u + (p_ - j) * w, (rows_ - p_) * w);
         for (std::size_t i = 0; i < p_; ++i) {
             double const squares = with_.dot(left + i * w, left + i * w, w) - 1; // the determinant's share is less
             for (std::size_t k = i + 1; k <= p_; ++k) to[k - 1] += squares * ar_.log_slope(k);
         }
-        ar_.back(by_phi, to.first(p_));
+        ar_.back(by, to.first(p_));
         if (q_ == 0) return;
         // the whitening transposed, then the filter from the end
         room_.back.resize((rows_ + q_) * w);
         double* const back = room_.back.data();
         std::fill_n(back + rows_ * w, q_ * w, 0.0);
         by_columns(w, [&](auto columns, std::size_t first) {
-            for (std::size_t i = q_; i < rows_; ++i) {
+            auto const early = std::max(p_, q_), last = (rows_ - 1) * w + first;
+            detail::filter_rows<false, columns>(left + last, back + last, -static_cast<std::ptrdiff_t>(w), rows_ - early, ar_.last(), p_);
+            for (std::size_t i = q_; i < p_; ++i) {
                 row_part<columns> now{left + i * w + first};
-                if (i < p_) now.scale(lead_[i]);
+                now.scale(lead_[i]);
                 for (std::size_t later = i + 1; later < p_; ++later) now.add(-lead_[later] * ar_.step(later)[later - i], left + later * w + first);
-                for (std::size_t j = i < p_ ? p_ - i : 1; j <= p_; ++j) now.add(-phi(j), left + (i + j) * w + first);
+                for (std::size_t j = p_ - i; j <= p_; ++j) now.add(-phi(j), left + (i + j) * w + first);
                 now.store(back + i * w + first);
             }
             double* const end = back + (rows_ - 1) * w + first;
-            detail::recur<columns>(end, end, -static_cast<std::ptrdiff_t>(w), n_, theta_.data(), q_);
+            detail::filter_rows<true, columns>(end, end, -static_cast<std::ptrdiff_t>(w), n_, theta_.data(), q_);
         });
-        for (std::size_t j = 1; j <= q_; ++j) by_theta[q_][j] = 2 * with_.dot(back + q_ * w, u + (q_ - j) * w, n_ * w); // -2, and θ has the other sign
-        ma_.back(by_theta, to.subspan(p_));
+        for (std::size_t k = 0; k <= q_; ++k)
+            for (std::size_t j = 0; j <= k; ++j) by[k][j] = 0;
+        for (std::size_t j = 1; j <= q_; ++j) by[q_][j] = 2 * with_.dot(back + q_ * w, u + (q_ - j) * w, n_ * w); // -2, and θ has the other sign
+        ma_.back(by, to.subspan(p_));
     }
 
     template <std::size_t Width>
@@ -434,6 +443,7 @@ private:
     arma_room& room_;
     vector_unit const& with_ = vector_unit::chosen();
     levinson ar_, ma_;
+    levinson::steps slopes_; // on the way back
     std::array<double, arma_most_terms + 1> theta_{}, lead_{};
     std::array<double, 2 * arma_most_terms> x_{};
     double value_ = 0, log_determinant_ = 0;
