@@ -22,8 +22,8 @@ namespace sb::stats {
 struct arma_effort {
     std::size_t scattered = 24; ///< places from all over, for each term
     std::size_t waves = 4; ///< peaks of the periodogram
-    std::size_t first = 16; ///< go downhill
-    int steps = 8; ///< as many steps
+    std::size_t first = 32; ///< go downhill
+    int steps = 3; ///< as many steps
     std::size_t last = 4; ///< and of those so many to the bottom
 };
 
@@ -149,9 +149,9 @@ private:
             if (!more_a || !more_b) continue;
             auto const ar = polynomial::from_coordinates(base.x.data(), a), ma = polynomial::from_coordinates(base.x.data() + a, b);
             for (double const root : {1.0, -1.0}) {
-                for (double const off : {1e-4, 0.02, 0.2})
-                    for (double const ma_off : {1e-3, 0.06, 0.4}) add_product(likelihood, p, ar.times(root * (1 - off), 0), ma.times(root * (1 - ma_off), 0));
-                take_best(2);
+                for (double const off : {1e-4, 0.02, 0.1, 0.3})
+                    for (double const ma_off : {1e-3, 0.05, 0.15, 0.4}) add_product(likelihood, p, ar.times(root * (1 - off), 0), ma.times(root * (1 - ma_off), 0));
+                take_best(3);
             }
         }
         scatter(likelihood);
@@ -202,14 +202,15 @@ private:
         auto const ma = pair ? polynomial::from_coordinates(base.x.data() + (p - 2), q - 2) : none;
         double const* const at = room_.power.data() + cosines_ + 1;
         constexpr double m = 0.999;
-        for (double const r : {0.5, 0.75, 0.92}) {
+        for (double const r : {0.5, 0.75, 0.92, 0.97}) {
+            if (r == 0.97 && n_ < 100) break;
             auto& group = room_.group;
-            std::size_t const places = r == 0.92 ? 32 : 16; // the narrower, the more
+            std::size_t const places = r == 0.97 ? std::min<std::size_t>(cosines_, 64) : r == 0.92 ? 32 : 16; // the narrower, the more
             for (std::size_t k = 1; k < places; ++k) {
                 double const cosine = at[k * (cosines_ / places)];
                 auto const missing = ma.times(2 * m * cosine, -m * m);
                 if (pair) add_product(likelihood, p, ar.times(2 * r * cosine, -r * r), missing);
-                else if (p == 1) add_product(likelihood, p, none.times(r == 0.5 ? 0.0 : r == 0.75 ? 0.7 : -0.7, 0), missing);
+                else if (p == 1 && r < 0.95) add_product(likelihood, p, none.times(r == 0.5 ? 0.0 : r == 0.75 ? 0.7 : -0.7, 0), missing);
                 else if (r == 0.5) add_product(likelihood, p, none, missing);
             }
             std::size_t kept = 0; // where it is better than beside it
@@ -220,7 +221,7 @@ private:
                 if (low) group[kept++] = group[i];
             }
             group.resize(kept);
-            take_best(r == 0.92 ? 5 : 3);
+            take_best(r > 0.9 ? 5 : 3);
         }
     }
     /// Waves that an earlier place, two terms less of each kind, knows nothing of.
@@ -291,7 +292,7 @@ private:
             int steps;
         } const rounds[]{{std::min(effort_.first, 8 * d), effort_.steps}, {some, 2 * effort_.steps}, {std::min(effort_.last, most_kept), 200}};
         for (auto const& round : rounds) {
-            thin(round.many, d, near);
+            thin(round.many, d, d == 1 && round.steps < 200 ? 0.3 : near);
             for (auto& each : room_.pool)
                 if (!each.done) go_down(likelihood, each, d, round.steps, 1e-4);
         }
