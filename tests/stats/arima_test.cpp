@@ -633,3 +633,101 @@ TEST_CASE("where nothing can be chosen there is a reason", "[arima_choice:degene
     CHECK(got);
     CHECK(got.answered < got.tried);
 }
+
+TEST_CASE("polynomials are what is multiplied out by hand", "[lag_polynomial:oracle]") {
+    // (1 - 0.5B)(1 - 1.2B + 0.72B²) = 1 - 1.7B + 1.32B² - 0.36B³, whose last partial autocorrelation is 0.36
+    auto const got = lag_polynomial{}.times(0.5, 0).times(1.2, -0.72);
+    REQUIRE(got.order == 3);
+    CHECK(got.c[1] == Approx(1.7));
+    CHECK(got.c[2] == Approx(-1.32));
+    CHECK(got.c[3] == Approx(0.36));
+    std::array<double, 3> x{};
+    REQUIRE(got.to_coordinates(x.data()));
+    // by the recursion on paper: φ₂ = (-1.32 + 0.36·1.7) / (1 - 0.36²), φ₁ = (1.7 - 0.36·1.32) / (1 - 0.36²) / (1 - φ₂)
+    CHECK(2 * x[2] / (1 + x[2] * x[2]) == Approx(0.36));
+    double const second = (-1.32 + 0.36 * 1.7) / (1 - 0.36 * 0.36);
+    CHECK(2 * x[1] / (1 + x[1] * x[1]) == Approx(second));
+    CHECK(2 * x[0] / (1 + x[0] * x[0]) == Approx((1.7 - 0.36 * 1.32) / (1 - 0.36 * 0.36) / (1 - second)));
+}
+
+TEST_CASE("coordinates and coefficients lead to each other, and x is as good as its reciprocal", "[lag_polynomial:property]") {
+    sb::random_stream places{61};
+    for (std::size_t order = 1; order <= arma_most_terms; ++order)
+        for (int round = 0; round < 20; ++round) {
+            std::array<double, arma_most_terms> x{}, back{}, turned{};
+            for (std::size_t k = 0; k < order; ++k) x[k] = 1.8 * places.unit() - 0.9, turned[k] = round % 2 == 0 ? 1 / x[k] : x[k];
+            auto const one = lag_polynomial::from_coordinates(x.data(), order), other = lag_polynomial::from_coordinates(turned.data(), order);
+            REQUIRE(one.to_coordinates(back.data()));
+            for (std::size_t k = 0; k < order; ++k) {
+                CHECK(back[k] == Approx(x[k]).epsilon(1e-6).margin(1e-6));
+                CHECK(one.c[k + 1] == Approx(other.c[k + 1]).epsilon(1e-9).margin(1e-12));
+            }
+        }
+}
+
+TEST_CASE("a polynomial with a root inside the circle or on it has no coordinates", "[lag_polynomial:degenerate]") {
+    std::array<double, 4> x{};
+    CHECK(lag_polynomial{}.to_coordinates(x.data()));
+    CHECK_FALSE(lag_polynomial{}.times(1, 0).to_coordinates(x.data()));
+    CHECK_FALSE(lag_polynomial{}.times(-1.01, 0).to_coordinates(x.data()));
+    CHECK_FALSE(lag_polynomial{}.times(0.5, 0).times(1.3, 0).to_coordinates(x.data()));
+    CHECK_FALSE(lag_polynomial{}.times(NAN, 0).to_coordinates(x.data()));
+    CHECK(lag_polynomial{}.times(0, 0).to_coordinates(x.data()));
+    std::array<double, 2> const on{1, -1};
+    auto const boundary = lag_polynomial::from_coordinates(on.data(), 2);
+    CHECK(boundary.c[2] == -1);
+}
+
+namespace {
+template <bool Feedback, std::size_t Width>
+void check_filter(std::size_t order, std::size_t rows) {
+    INFO(Feedback << " " << Width << " " << order << " " << rows);
+    auto const x = normal_values{71}.many((rows + 8) * Width);
+    std::array<double, 9> const factors{0, 0.5, -0.3, 0.2, 0.1, -0.1, 0.05, 0.02, 0.01};
+    auto got = x, want = x;
+    filter_rows<Feedback, Width>(x.data() + 8 * Width, got.data() + 8 * Width, static_cast<std::ptrdiff_t>(Width), rows, factors.data(), order);
+    for (std::size_t i = 8; i < rows + 8; ++i)
+        for (std::size_t c = 0; c < Width; ++c)
+            for (std::size_t j = order; j > 0; --j) want[i * Width + c] += -factors[j] * (Feedback ? want : x)[(i - j) * Width + c];
+    CHECK(got == want);
+    // from the end it is the same of the rows the other way round
+    series turned(x.size()), there(x.size()), back(x.size());
+    auto const turn = [](series const& from, series& to) {
+        for (std::size_t i = 0; i < from.size(); ++i) to[from.size() - Width - i / Width * Width + i % Width] = from[i];
+    };
+    turn(x, turned), there = turned;
+    auto const last = (rows - 1) * Width;
+    if (rows > 0) filter_rows<Feedback, Width>(turned.data() + last, there.data() + last, -static_cast<std::ptrdiff_t>(Width), rows, factors.data(), order);
+    turn(there, back);
+    CHECK(back == want);
+}
+} // namespace
+
+TEST_CASE("a filter of rows is the filter of each column, to the last bit", "[row_filter:oracle][row_filter:property][row_filter:degenerate]") {
+    for (std::size_t const order : {0u, 1u, 2u, 3u, 4u, 8u})
+        for (std::size_t const rows : {0u, 1u, 2u, 17u}) {
+            check_filter<true, 2>(order, rows), check_filter<false, 2>(order, rows);
+            check_filter<true, 4>(order, rows), check_filter<false, 4>(order, rows);
+            check_filter<true, 8>(order, rows), check_filter<false, 8>(order, rows);
+        }
+    auto const x = normal_values{72}.many(40);
+    std::array<double, 16> products{};
+    multiply_columns<4>(x.data(), 10, 4, products.data());
+    for (std::size_t a = 0; a < 4; ++a)
+        for (std::size_t b = 0; b <= a; ++b) {
+            double sum = 0;
+            for (std::size_t i = 0; i < 10; ++i) sum += x[i * 4 + a] * x[i * 4 + b];
+            CHECK(products[a * 4 + b] == sum);
+        }
+    multiply_columns<4>(x.data(), 0, 4, products.data());
+    CHECK(products[0] == 0);
+}
+
+TEST_CASE("the inverse of a positive matrix", "[minimise:oracle][minimise:property]") {
+    std::array<double, 4> two{4, 0, 2, 3}, to{}; // the inverse of 4 2 2 3 is 3 -2 -2 4 over 8
+    invert_positive(two, 2, to);
+    CHECK(to[0] == Approx(0.375));
+    CHECK(to[1] == Approx(-0.25));
+    CHECK(to[2] == Approx(-0.25));
+    CHECK(to[3] == Approx(0.5));
+}

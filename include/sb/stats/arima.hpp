@@ -62,7 +62,7 @@ struct arima_answer {
 struct arima_room {
     arma_search_room search;
     std::vector<double> series, columns, triangle;
-    std::vector<double> shifts, scales;
+    std::vector<double> shifts, scales, solved;
 };
 
 namespace detail {
@@ -187,7 +187,8 @@ private:
             for (std::size_t s = 0; s <= q; ++s) got.end.u[back][s] = s < q ? likelihood.last(back, s) : likelihood.last(back, s) / deviation;
         // coefficients of the columns as they were given
         auto const k = columns_, first = k - asked_.regressors.size();
-        std::vector<double> b(k);
+        auto& b = room_.solved;
+        b.assign(k, 0);
         for (std::size_t c = k; c-- > 0;) {
             double sum = likelihood.coefficient(c);
             for (std::size_t later = c + 1; later < k; ++later) sum -= room_.triangle[later * used_ + c] * b[later];
@@ -230,7 +231,7 @@ inline arima_answer arima(std::span<double const> values, arima_request const& a
 inline std::optional<double> arma_log_likelihood(std::span<double const> values, std::span<double const> ar, std::span<double const> ma, double deviation) {
     if (ar.size() > arma_most_terms || ma.size() > arma_most_terms || !(deviation > 0) || !std::isfinite(deviation)) return std::nullopt;
     if (!all_finite(values) || !all_finite(ar) || !all_finite(ma)) return std::nullopt;
-    detail::lag_polynomial autoregression, average;
+    lag_polynomial autoregression, average;
     autoregression.order = ar.size(), average.order = ma.size();
     double shrink = 1;
     std::copy(ar.begin(), ar.end(), autoregression.c.begin() + 1);

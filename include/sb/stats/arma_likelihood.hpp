@@ -7,149 +7,27 @@
 // linearly, as regressors do, and is found by least squares with them; the determinant is that of its normal equations, times
 // the autoregression's. No steady state is waited for, so a moving average with a root on the unit circle is as exact as any. A
 // backward filter of what is left gives the gradient at the price of two more passes.
-//
-// Both polynomials are given by partial autocorrelations, and these by 2x / (1 + x²): every x is stationary and invertible, the
-// boundary of the moving average is a point like any other (x = ±1), and no function of the mathematical library is in the way.
+// Both polynomials are given by coordinates of which all are stationary and invertible (lag_polynomial.hpp).
 #pragma once
 #include <sb/stats/dot.hpp>
+#include <sb/stats/lag_polynomial.hpp>
+#include <sb/stats/minimise.hpp>
+#include <sb/stats/row_filter.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
 #include <limits>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace sb::stats {
-
-/// The most autoregressive terms, and the most of the moving average.
-inline constexpr std::size_t arma_most_terms = 8;
 
 /// Memory that a caller lends, so that calls after the first allocate nothing.
 struct arma_room {
     std::vector<double> data, filtered, whitened, series, residuals, back, triangle, inverse;
 };
-
-namespace detail {
-
-/// Coefficients of all orders up to the last from partial autocorrelations (Durbin, Levinson), and a gradient's way back.
-class levinson {
-public:
-    using steps = std::array<std::array<double, arma_most_terms + 1>, arma_most_terms + 1>;
-
-    /// Partial autocorrelations 2x / (1 + x²), all of them less by a factor: 1 - `short_of`.
-    void set(std::span<double const> x, double short_of = 0) noexcept {
-        order_ = x.size();
-        for (std::size_t k = 1; k <= order_; ++k) {
-            double const at = x[k - 1], size = 1 + at * at, whole = 2 * at / size, root = (1 - at) * (1 + at) / size;
-            double const partial = (1 - short_of) * whole;
-            partial_[k] = partial, slope_[k] = (1 - short_of) * 2 * root / size;
-            root_[k] = std::sqrt(root * root + short_of * (2 - short_of) * whole * whole);
-            for (std::size_t j = 1; j < k; ++j) step_[k][j] = step_[k - 1][j] - partial * step_[k - 1][k - j];
-            step_[k][k] = partial;
-        }
-    }
-    std::size_t order() const noexcept { return order_; }
-    /// A value is expected to be the sum of these, from 1 on, times the `k` before it.
-    double const* step(std::size_t k) const noexcept { return step_[k].data(); }
-    double const* last() const noexcept { return step(order_); }
-    /// √(1 - π²), of the k-th from 1 on.
-    double root(std::size_t k) const noexcept { return root_[k]; }
-    /// The derivative of log(1 - π²) by x.
-    double log_slope(std::size_t k) const noexcept { return -2 * partial_[k] * slope_[k] / (root_[k] * root_[k]); }
-    /// From derivatives by the coefficients of each step, which are used up, adds those by x to `to`.
-    void back(steps& of, std::span<double> to) const noexcept {
-        for (std::size_t k = order_; k > 0; --k) {
-            double sum = of[k][k];
-            for (std::size_t j = 1; j < k; ++j) {
-                sum -= of[k][j] * step_[k - 1][k - j];
-                of[k - 1][j] += of[k][j] - partial_[k] * of[k][k - j];
-            }
-            to[k - 1] += sum * slope_[k];
-        }
-    }
-
-private:
-    std::size_t order_ = 0;
-    std::array<double, arma_most_terms + 1> partial_{}, slope_{}, root_{};
-    steps step_{};
-};
-
-/// Calls `part` with each number below `Many`, without a loop that would keep values out of registers.
-template <std::size_t Many, class Part>
-__attribute__((always_inline)) inline void each(Part part) noexcept {
-    [&]<std::size_t... At>(std::index_sequence<At...>) __attribute__((always_inline)) { (part(std::integral_constant<std::size_t, At>{}), ...); }
-    (std::make_index_sequence<Many>{});
-}
-
-/// A few columns of one row, two by two, which is what every x86-64 adds at once.
-template <std::size_t Width>
-struct row_part {
-    typedef double pair __attribute__((vector_size(16)));
-    pair at[Width / 2];
-
-    row_part() noexcept = default;
-    explicit row_part(double const* from) noexcept {
-        each<Width / 2>([&](auto i) { std::memcpy(&at[i], from + 2 * i, sizeof at[i]); });
-    }
-    void add(double factor, row_part const& from) noexcept {
-        each<Width / 2>([&](auto i) { at[i] += factor * from.at[i]; });
-    }
-    void add(double factor, double const* from) noexcept { add(factor, row_part{from}); }
-    void scale(double factor) noexcept {
-        each<Width / 2>([&](auto i) { at[i] *= factor; });
-    }
-    void store(double* to) const noexcept {
-        each<Width / 2>([&](auto i) { std::memcpy(to + 2 * i, &at[i], sizeof at[i]); });
-    }
-};
-
-/// to[i] = from[i] - Σ factor_j (feedback ? to : from)[i - j], rows `stride` apart; the rows before the first are there. What came
-/// before is kept in registers where it is little.
-template <bool Feedback, std::size_t Width, std::size_t Order>
-void filter_rows(double const* from, double* to, std::ptrdiff_t stride, std::size_t rows, double const* factors) noexcept {
-    row_part<Width> before[Order];
-    double factor[Order];
-    each<Order>([&](auto j) {
-        before[j] = row_part<Width>{(Feedback ? to : from) - static_cast<std::ptrdiff_t>(j + 1) * stride};
-        factor[j] = -factors[j + 1];
-    });
-    for (std::size_t i = 0; i < rows; ++i, from += stride, to += stride) {
-        row_part<Width> const read{from};
-        auto now = read;
-        each<Order>([&](auto back) { now.add(factor[Order - 1 - back], before[Order - 1 - back]); }); // the newest last: all wait for it
-        now.store(to);
-        each<Order - 1>([&](auto back) { before[Order - 1 - back] = before[Order - 2 - back]; });
-        before[0] = Feedback ? now : read;
-    }
-}
-template <bool Feedback, std::size_t Width>
-void filter_rows(double const* from, double* to, std::ptrdiff_t stride, std::size_t rows, double const* factors, std::size_t order) noexcept {
-    if (order == 1) return filter_rows<Feedback, Width, 1>(from, to, stride, rows, factors);
-    if (order == 2) return filter_rows<Feedback, Width, 2>(from, to, stride, rows, factors);
-    if (order == 3) return filter_rows<Feedback, Width, 3>(from, to, stride, rows, factors);
-    for (std::size_t i = 0; i < rows; ++i, from += stride, to += stride) {
-        row_part<Width> now{from};
-        for (std::size_t j = order; j > 0; --j) now.add(-factors[j], (Feedback ? to : from) - static_cast<std::ptrdiff_t>(j) * stride);
-        now.store(to);
-    }
-}
-
-/// The products of all columns, of the lower triangle at least.
-template <std::size_t Width>
-void multiply(double const* at, std::size_t rows, std::size_t columns, double* triangle) noexcept {
-    row_part<Width> sums[Width]{};
-    for (std::size_t i = 0; i < rows; ++i, at += Width) {
-        row_part<Width> const row{at};
-        each<Width>([&](auto a) { sums[a].add(at[a], row); });
-    }
-    for (std::size_t a = 0; a < columns; ++a) std::memcpy(triangle + a * columns, sums[a].at, (a + 1) * sizeof(double));
-}
-
-} // namespace detail
 
 /// Of `n` rows, each of `regressors` values and then the series' own, with so many terms. Rows are the caller's to fill; best is a
 /// series not far from 1 in size, and regressors that are no more collinear than need be.
@@ -160,7 +38,7 @@ public:
     static constexpr double apart = 1e-10;
 
     arma_likelihood(std::size_t n, std::size_t regressors, std::size_t p, std::size_t q, arma_room& room)
-        : n_{n}, p_{p}, q_{q}, regressors_{regressors}, columns_{q + regressors + 1}, width_{padded(columns_)}, rows_{n + q}, room_{room} {
+        : n_{n}, p_{p}, q_{q}, columns_{q + regressors + 1}, width_{padded(columns_)}, rows_{n + q}, room_{room} {
         series_width_ = padded(q_ + 1);
         room_.data.assign(rows_ * width_, 0);
         for (std::size_t i = 0; i < q_; ++i) room_.data[i * width_ + i] = 1;
@@ -246,30 +124,12 @@ public:
                 for (std::size_t k = 0; k < d; ++k) sum += chain[k * d + a] * half[k * d + b];
                 whole[a * d + b] = 2 * sum;
             }
-        for (std::size_t a = 0; a < d; ++a) whole[a * d + a] += floor_ * 2 * static_cast<double>(n_) * 4 / ((1 + x_[a] * x_[a]) * (1 + x_[a] * x_[a]));
-        invert(whole.data(), d, to);
-    }
-    double floor_ = 0.05;
-    static void invert(double* m, std::size_t d, std::span<double> to) noexcept {
-        // Cholesky's factor, its inverse, and their product
-        for (std::size_t a = 0; a < d; ++a)
-            for (std::size_t b = 0; b <= a; ++b) {
-                double sum = m[a * d + b];
-                for (std::size_t k = 0; k < b; ++k) sum -= m[a * d + k] * m[b * d + k];
-                m[a * d + b] = a == b ? std::sqrt(std::max(sum, std::numeric_limits<double>::min())) : sum / m[b * d + b];
-            }
-        for (std::size_t c = 0; c < d; ++c) {
-            for (std::size_t a = 0; a < d; ++a) {
-                double sum = a == c ? 1 : 0;
-                for (std::size_t k = 0; k < a; ++k) sum -= m[a * d + k] * to[c * d + k];
-                to[c * d + a] = sum / m[a * d + a];
-            }
-            for (std::size_t a = d; a-- > 0;) {
-                double sum = to[c * d + a];
-                for (std::size_t k = a + 1; k < d; ++k) sum -= m[k * d + a] * to[c * d + k];
-                to[c * d + a] = sum / m[a * d + a];
-            }
+        constexpr double little = 0.05;
+        for (std::size_t a = 0; a < d; ++a) {
+            double const slope = 2 / (1 + x_[a] * x_[a]);
+            whole[a * d + a] += little * 2 * static_cast<double>(n_) * slope * slope;
         }
+        invert_positive({whole.data(), d * d}, d, to);
     }
 
     // ---- of what value() last told
@@ -310,7 +170,7 @@ private:
         std::copy_n(room_.data.data(), q_ * width_, room_.filtered.data());
         by_columns(width_, [&](auto columns, std::size_t first) {
             auto const skip = q_ * width_ + first;
-            detail::filter_rows<true, columns>(room_.data.data() + skip, room_.filtered.data() + skip, static_cast<std::ptrdiff_t>(width_), n_, theta_.data(), q_);
+            filter_rows<true, columns>(room_.data.data() + skip, room_.filtered.data() + skip, static_cast<std::ptrdiff_t>(width_), n_, theta_.data(), q_);
         });
     }
     double const* filtered() const noexcept { return q_ > 0 ? room_.filtered.data() : room_.data.data(); }
@@ -325,15 +185,15 @@ private:
                 now.store(to + i * width + first);
             }
             auto const skip = few * width + first;
-            if (few < rows_) detail::filter_rows<false, columns>(from + skip, to + skip, static_cast<std::ptrdiff_t>(width), rows_ - few, ar_.last(), p_);
+            if (few < rows_) filter_rows<false, columns>(from + skip, to + skip, static_cast<std::ptrdiff_t>(width), rows_ - few, ar_.last(), p_);
         });
     }
     /// The triangle of the whitened columns' products: first what is not known, then regressors, then the series.
     bool decompose() noexcept {
         auto const c = columns_;
         double const* const from = room_.whitened.data();
-        if (width_ == 2) detail::multiply<2>(from, rows_, c, room_.triangle.data());
-        else if (width_ == 4) detail::multiply<4>(from, rows_, c, room_.triangle.data());
+        if (width_ == 2) multiply_columns<2>(from, rows_, c, room_.triangle.data());
+        else if (width_ == 4) multiply_columns<4>(from, rows_, c, room_.triangle.data());
         else {
             std::fill_n(room_.triangle.begin(), c * c, 0.0);
             for (std::size_t i = 0; i < rows_; ++i)
@@ -419,7 +279,7 @@ private:
         std::fill_n(back + rows_ * w, q_ * w, 0.0);
         by_columns(w, [&](auto columns, std::size_t first) {
             auto const early = std::max(p_, q_), last = (rows_ - 1) * w + first;
-            detail::filter_rows<false, columns>(left + last, back + last, -static_cast<std::ptrdiff_t>(w), rows_ - early, ar_.last(), p_);
+            filter_rows<false, columns>(left + last, back + last, -static_cast<std::ptrdiff_t>(w), rows_ - early, ar_.last(), p_);
             for (std::size_t i = q_; i < p_; ++i) {
                 row_part<columns> now{left + i * w + first};
                 now.scale(lead_[i]);
@@ -428,7 +288,7 @@ private:
                 now.store(back + i * w + first);
             }
             double* const end = back + (rows_ - 1) * w + first;
-            detail::filter_rows<true, columns>(end, end, -static_cast<std::ptrdiff_t>(w), n_, theta_.data(), q_);
+            filter_rows<true, columns>(end, end, -static_cast<std::ptrdiff_t>(w), n_, theta_.data(), q_);
         });
         for (std::size_t k = 0; k <= q_; ++k)
             for (std::size_t j = 0; j <= k; ++j) by[k][j] = 0;
@@ -436,10 +296,7 @@ private:
         ma_.back(by, to.subspan(p_));
     }
 
-    template <std::size_t Width>
-    using row_part = detail::row_part<Width>;
-    using levinson = detail::levinson;
-    std::size_t n_, p_, q_, regressors_, columns_, width_, series_width_ = 0, rows_;
+    std::size_t n_, p_, q_, columns_, width_, series_width_ = 0, rows_;
     arma_room& room_;
     vector_unit const& with_ = vector_unit::chosen();
     levinson ar_, ma_;

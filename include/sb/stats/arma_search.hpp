@@ -40,46 +40,6 @@ struct arma_search_room {
     std::vector<double> data, power;
 };
 
-namespace detail {
-
-/// 1 - Σ c[i] z^i, from 1 on.
-struct lag_polynomial {
-    std::size_t order = 0;
-    std::array<double, arma_most_terms + 1> c{};
-
-    static lag_polynomial from_coordinates(double const* x, std::size_t order) noexcept {
-        levinson steps;
-        steps.set({x, order});
-        lag_polynomial got;
-        got.order = order;
-        std::copy_n(steps.last(), order + 1, got.c.begin());
-        return got;
-    }
-    /// Times 1 - az - bz²; a single root where b is 0.
-    lag_polynomial times(double a, double b) const noexcept {
-        auto const coefficient = [&](std::size_t i) { return i == 0 ? 1.0 : i > order ? 0.0 : -c[i]; };
-        lag_polynomial got;
-        got.order = order + (b != 0 ? 2 : 1);
-        for (std::size_t i = 1; i <= got.order; ++i) got.c[i] = -(coefficient(i) - a * coefficient(i - 1) - (i > 1 ? b * coefficient(i - 2) : 0));
-        return got;
-    }
-    /// Back to coordinates, of partial autocorrelations at most 1 - `short_of`; false where it has a root inside the unit circle or on it.
-    bool to_coordinates(double* x, double short_of = 0) const noexcept {
-        auto left = c;
-        for (std::size_t k = order; k > 0; --k) {
-            double const partial = left[k], rest = (1 - partial) * (1 + partial);
-            if (!(rest > 0)) return false;
-            double const whole = partial / (1 - short_of);
-            x[k - 1] = whole / (1 + std::sqrt(std::max(0.0, (1 - whole) * (1 + whole))));
-            auto const before = left;
-            for (std::size_t j = 1; j < k; ++j) left[j] = (before[j] + partial * before[k - j]) / rest;
-        }
-        return true;
-    }
-};
-
-} // namespace detail
-
 class arma_search {
 public:
     /// `data`: `n` rows, each of `regressors` values and then the series' own.
@@ -113,7 +73,7 @@ public:
 
 private:
     static constexpr std::size_t most_kept = 8;
-    using polynomial = detail::lag_polynomial;
+    using polynomial = lag_polynomial;
 
     /// Adds a place to the pool, or to a group of which the best alone go there.
     void add(arma_likelihood& likelihood, arma_place place, std::vector<arma_place>& to) {
@@ -124,10 +84,10 @@ private:
         arma_place place;
         if (ar.to_coordinates(place.x.data()) && ma.to_coordinates(place.x.data() + p)) add(likelihood, place, room_.group);
     }
-    static bool better(arma_place const& a, arma_place const& b) noexcept { return a.value < b.value; }
+    static bool better(arma_place const& a, arma_place const& b) noexcept { return a.value != b.value ? a.value < b.value : a.x < b.x; }
     void take_best(std::size_t many) {
         auto& group = room_.group;
-        std::stable_sort(group.begin(), group.end(), better);
+        std::sort(group.begin(), group.end(), better);
         room_.pool.insert(room_.pool.end(), group.begin(), group.begin() + static_cast<std::ptrdiff_t>(std::min(many, group.size())));
         group.clear();
     }
@@ -264,7 +224,7 @@ private:
     /// Leaves the best, no two alike; how many.
     void thin(std::size_t many, std::size_t d, double apart) {
         auto& pool = room_.pool;
-        std::stable_sort(pool.begin(), pool.end(), better);
+        std::sort(pool.begin(), pool.end(), better);
         std::size_t taken = 0;
         for (std::size_t i = 0; i < pool.size() && taken < many; ++i) {
             bool const new_one = std::all_of(pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(taken), [&](arma_place const& other) {

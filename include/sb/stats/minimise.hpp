@@ -5,11 +5,35 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 
 namespace sb::stats {
 
 inline constexpr std::size_t minimise_most_variables = 16;
+
+/// The inverse of a matrix of n rows that is symmetric, its lower triangle is enough, and positive; a pivot that rounding made less
+/// counts as the least there is. What `m` holds is used up.
+inline void invert_positive(std::span<double> m, std::size_t n, std::span<double> to) noexcept {
+    for (std::size_t a = 0; a < n; ++a)
+        for (std::size_t b = 0; b <= a; ++b) {
+            double sum = m[a * n + b];
+            for (std::size_t k = 0; k < b; ++k) sum -= m[a * n + k] * m[b * n + k];
+            m[a * n + b] = a == b ? std::sqrt(std::max(sum, std::numeric_limits<double>::min())) : sum / m[b * n + b];
+        }
+    for (std::size_t c = 0; c < n; ++c) {
+        for (std::size_t a = 0; a < n; ++a) {
+            double sum = a == c ? 1 : 0;
+            for (std::size_t k = 0; k < a; ++k) sum -= m[a * n + k] * to[c * n + k];
+            to[c * n + a] = sum / m[a * n + a];
+        }
+        for (std::size_t a = n; a-- > 0;) {
+            double sum = to[c * n + a];
+            for (std::size_t k = a + 1; k < n; ++k) sum -= m[k * n + a] * to[c * n + k];
+            to[c * n + a] = sum / m[a * n + a];
+        }
+    }
+}
 
 struct minimise_request {
     double tolerance = 1e-9; ///< in the function's own unit: stop when no more is expected to be gained
@@ -102,7 +126,7 @@ minimum minimise(Function& function, std::span<double> x, minimise_request const
             fresh = true;
         } else if (curved > 1e-12 * std::sqrt(dot(step, step) * dot(turned, turned))) {
             std::array<double, most> moved{};
-            for (std::size_t a = 0; a < n; ++a) 
+            for (std::size_t a = 0; a < n; ++a)
                 for (std::size_t b = 0; b < n; ++b) moved[a] += shape(a, b) * turned[b];
             double const whole = 1 + dot(moved, turned) / curved;
             for (std::size_t a = 0; a < n; ++a)
