@@ -23,6 +23,9 @@ sed -nE 's/.*ratio ([0-9.]+) \(median\).*/\1/p' "$work/exec" | awk '{ exit !($1 
 echo; echo "== isolation: what it costs, and how true its figures are"
 "$here/isolation.sh" "$bin" "$peers" || missed=1
 
+echo; echo "== statistics"
+"$here/stats.sh" "$build" || missed=1
+
 echo; echo "== what is called converged, by simulation; into docs/explanation/convergence.md"
 "$peers/settled" "$here/../docs/explanation/convergence.md" || missed=1
 
