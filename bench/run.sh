@@ -29,6 +29,9 @@ echo; echo "== statistics"
 echo; echo "== what is called converged, by simulation; into docs/explanation/convergence.md"
 "$peers/settled" "$here/../docs/explanation/convergence.md" || missed=1
 
+echo; echo "== how often tests and intervals are wrong, by simulation; into the same page"
+"$peers/error_rates" "$here/../docs/explanation/convergence.md" || missed=1
+
 echo; echo "== start to end of sb-rank on one record"
 (cd "$work" && "$bin/sb-exec" -- true </dev/null >record.jsonl 2>/dev/null)
 others=()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // settled [FILE]: how often `settled` calls series converged that are, and that are not, by simulation with fixed seeds. As a
 // Markdown table, on standard output or between the two marks of FILE.
-#include <sb/core/fd.hpp>
+#include "page.hpp"
 #include <sb/core/random.hpp>
 #include <sb/core/text.hpp>
 #include <sb/stats/settled.hpp>
@@ -76,13 +76,5 @@ std::string table() {
 int main(int argc, char** argv) {
     auto const rows = table();
     std::fwrite(rows.data(), 1, rows.size(), stdout);
-    if (argc < 2) return 0;
-    constexpr std::string_view begin = "<!-- made by bench/settled -->\n", end = "<!-- end -->\n";
-    auto const page = sb::read_file(argv[1]);
-    if (page.has_error()) return std::fprintf(stderr, "settled: %s\n", page.error().what.c_str()), 4;
-    auto const from = page->find(begin), to = page->find(end);
-    if (from == std::string::npos || to == std::string::npos || to < from) return std::fprintf(stderr, "settled: %s: its two marks are not there\n", argv[1]), 4;
-    auto const text = page->substr(0, from + begin.size()) + rows + page->substr(to);
-    auto const file = sb::open_file(argv[1], O_WRONLY | O_TRUNC);
-    return !file.has_error() && ::write(file->get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 4;
+    return argc < 2 ? 0 : bench::put_between_marks(argv[1], "settled", rows);
 }
