@@ -49,6 +49,8 @@ def of_statsmodels():
     for n in (50, 250, 1000, 10000):
         x = read(f"ar-{n}")
         row(f"adf-{n}", "statsmodels", len(x), lambda i: tools.adfuller(x[i]), lambda a: (a[0], a[2]))
+    x = read("ar-1000")[0]
+    row("rolling-adf", "statsmodels", 100, lambda i: tools.adfuller(x[i:i + 50]), lambda a: (a[0], a[2]))
     x = read("ar-250")
     row("kpss", "statsmodels", len(x), lambda i: tools.kpss(x[i], nlags="auto"), lambda a: a[:3])
 

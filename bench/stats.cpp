@@ -113,6 +113,8 @@ double median_us(std::size_t calls, Pass const& pass) {
     return us[us.size() / 2];
 }
 
+void print(char const* name, double us) { std::printf("%s\tours\t%.5f", name, us); }
+
 /// One row: `call` with the number of each series, and the numbers of its answer.
 template <class Call, class Numbers>
 void row(std::string const& name, std::size_t calls, Call const& call, Numbers const& numbers_of) {
@@ -122,7 +124,7 @@ void row(std::string const& name, std::size_t calls, Call const& call, Numbers c
             keep(answer);
         }
     });
-    std::printf("%s\tours\t%.5f", name.c_str(), us);
+    print(name.c_str(), us);
     for (std::size_t i = 0; i < calls; ++i)
         for (double const each : numbers_of(call(i))) std::printf("\t%.17g", each);
     std::printf("\n");
@@ -161,6 +163,44 @@ void split_row(std::string const& folder) {
     row("e-divisive", all.size(), [&](std::size_t i) { return finder.best(all[i]); }, [](auto const& a) { return numbers{static_cast<double>(a.at), a.gain}; });
 }
 
+#if __has_include(<sb/stats/rolling_adf.hpp>)
+/// A step; the answers of the first windows of the first series, as many as a peer has time for.
+void rolling_row(std::string const& folder) {
+    auto const all = read(folder, "ar-1000");
+    constexpr std::size_t window = 50, compared = 100;
+    std::vector<stats::adf_answer> answers(all[0].size() - window + 1);
+    double const us = median_us(all.size() * answers.size(), [&] {
+        for (auto const& x : all) keep(stats::rolling_adf(x, window, {}, answers)), keep(answers.front());
+    });
+    stats::rolling_adf(all[0], window, {}, answers);
+    print("rolling-adf", us);
+    for (std::size_t i = 0; i < compared; ++i) std::printf("\t%.17g\t%d", answers[i].statistic, answers[i].lag);
+    std::printf("\n");
+}
+#endif
+
+#if __has_include(<sb/stats/confidence_sequence.hpp>)
+/// A further value, and the bounds after it; they have no peer.
+template <class Sequence, class Value>
+void sequence_row(char const* name, std::vector<series> const& all, Sequence const& empty, Value const& value_of) {
+    double const us = median_us(all.size() * all[0].size(), [&] {
+        for (auto const& x : all) {
+            auto sequence = empty;
+            for (double const each : x) sequence.push(value_of(each)), keep(sequence.now());
+        }
+    });
+    print(name, us);
+    std::printf("\n");
+}
+void sequence_rows(std::string const& folder) {
+    auto const all = read(folder, "ar-1000");
+    auto const itself = [](double x) { return x; };
+    sequence_row("sequence-normal", all, stats::normal_sequence{}, itself);
+    sequence_row("sequence-bounded", all, stats::bounded_sequence{-50, 50}, itself);
+    sequence_row("sequence-share", all, stats::share_sequence{}, [](double x) { return x > 1; });
+}
+#endif
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -170,5 +210,11 @@ int main(int argc, char** argv) {
     adf_rows(argv[2]);
     small_rows(argv[2]);
     split_row(argv[2]);
+#if __has_include(<sb/stats/rolling_adf.hpp>)
+    rolling_row(argv[2]);
+#endif
+#if __has_include(<sb/stats/confidence_sequence.hpp>)
+    sequence_rows(argv[2]);
+#endif
     return 0;
 }

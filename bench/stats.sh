@@ -37,7 +37,9 @@ levene|scipy|20|30|same|Levene, two samples of 250
 kpss|statsmodels|20|40|same|KPSS, n = 250
 ks|scipy|20|8|same|Kolmogorov-Smirnov, two samples of 250
 t-interval|scipy|20|350|same|interval of a mean, n = 250
-confidence-sequence|-|100|||bound that holds at any time, a further value
+sequence-normal|-|100|||bounds that hold at any time: a further normal value
+sequence-bounded|-|100|||the same, of values between bounds
+sequence-share|-|100|||the same, of a share
 END
 }
 
