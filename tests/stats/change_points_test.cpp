@@ -71,6 +71,23 @@ TEST_CASE("the clearest split is that of the definition, for all lengths and sho
     }
 }
 
+TEST_CASE("every instruction set finds the same split, to the byte", "[change_points:property]") {
+    sb::random_stream chance{17};
+    split_finder plain{sb::instruction_set::plain};
+    for (auto const set : {sb::instruction_set::avx2, sb::instruction_set::avx512}) {
+        if (set > sb::best_instruction_set()) continue;
+        split_finder other{set};
+        for (int round = 0; round < 300; ++round) {
+            series x(2 + chance.below(round < 250 ? 60 : 400));
+            for (double& each : x) each = round % 3 ? chance.unit() : static_cast<double>(chance.below(5));
+            auto const least = 1 + chance.below(7);
+            auto const a = plain.best(x, least), b = other.best(x, least);
+            INFO("n " << x.size() << " least " << least);
+            CHECK((a.at == b.at && a.end == b.end && a.gain == b.gain));
+        }
+    }
+}
+
 TEST_CASE("changes of mean and of spread are found where they are", "[change_points:property]") {
     normal_values chance{8};
     series steps = chance.many(60, 0, 1);
