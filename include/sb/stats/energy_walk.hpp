@@ -8,9 +8,8 @@
 // hint where to look.
 #pragma once
 #include <sb/core/cpu.hpp>
-#include <cmath>
+#include <sb/stats/sums.hpp>
 #include <cstddef>
-#include <cstring>
 #include <limits>
 #if SB_X86
 #include <immintrin.h>
@@ -48,14 +47,6 @@ private:
 
 // ---- two lanes a vector, which every processor of the kind can do
 
-using two = double __attribute__((vector_size(16)));
-
-inline two load_two(double const* from) noexcept {
-    two both;
-    std::memcpy(&both, from, sizeof both);
-    return both;
-}
-inline void store_two(double* to, two both) noexcept { std::memcpy(to, &both, sizeof both); }
 inline two absolute(two x) noexcept {
     using bits = long long __attribute__((vector_size(16)));
     constexpr long long but_sign = std::numeric_limits<long long>::max();

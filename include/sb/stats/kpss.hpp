@@ -4,6 +4,7 @@
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <sb/stats/dot.hpp>
+#include <sb/stats/sums.hpp>
 #include <sb/stats/trend.hpp>
 #include <algorithm>
 #include <array>
@@ -56,10 +57,22 @@ inline double between(double x, std::array<double, 4> const& at, std::array<doub
 /// Takes the mean off, twice: the second time what the first left by rounding.
 inline void take_off_mean(std::span<double> values) noexcept {
     for (int pass = 0; pass < 2; ++pass) {
-        double sum = 0;
-        for (double const x : values) sum += x;
-        for (double& x : values) x -= sum / static_cast<double>(values.size());
+        double const mean = sum_from(values, 0) / static_cast<double>(values.size());
+        for (double& x : values) x -= mean;
     }
+}
+/// The squares of all sums from the first value on, added up. In four stretches side by side, each from the sum of those before.
+inline double squares_of_walk(std::span<double const> steps) noexcept {
+    auto const part = steps.size() / 4;
+    double const* const x = steps.data();
+    double a = 0, b = sum_from(steps.first(part), 0), c = b + sum_from(steps.subspan(part, part), 0), d = c + sum_from(steps.subspan(2 * part, part), 0);
+    double of_a = 0, of_b = 0, of_c = 0, of_d = 0;
+    for (std::size_t i = 0; i < part; ++i) {
+        a += x[i], b += x[part + i], c += x[2 * part + i], d += x[3 * part + i];
+        of_a += a * a, of_b += b * b, of_c += c * c, of_d += d * d;
+    }
+    for (auto i = 4 * part; i < steps.size(); ++i) d += x[i], of_d += d * d;
+    return (of_a + of_b) + (of_c + of_d);
 }
 inline void take_off_line(std::span<double> values) noexcept {
     auto const n = static_cast<double>(values.size());
@@ -67,7 +80,8 @@ inline void take_off_line(std::span<double> values) noexcept {
     for (int pass = 0; pass < 2; ++pass) {
         double sum = 0;
         for (std::size_t i = 0; i < values.size(); ++i) sum += (static_cast<double>(i) - middle) * values[i];
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] -= sum / squares * (static_cast<double>(i) - middle);
+        double const slope = sum / squares;
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] -= slope * (static_cast<double>(i) - middle);
     }
 }
 
@@ -83,11 +97,8 @@ inline kpss_answer kpss(std::span<double const> values, kpss_request const& aske
     got.n = n, got.statistic = got.p = nan;
     auto const none = [&](no_answer why) { return got.why = why, got; };
     if (n == 0) return none(no_answer::too_short);
-    double least = values[0], most = least;
-    for (double const x : values) {
-        if (!std::isfinite(x)) return none(no_answer::not_finite);
-        least = std::min(least, x), most = std::max(most, x);
-    }
+    auto const [finite, least, most] = reach_of(values);
+    if (!finite) return none(no_answer::not_finite);
     if (least == most) return none(no_answer::constant);
     if (asked.around != trend::constant && asked.around != trend::linear) return none(no_answer::bad_request);
     if (!std::isfinite(most - least)) return none(no_answer::not_finite);
@@ -95,7 +106,11 @@ inline kpss_answer kpss(std::span<double const> values, kpss_request const& aske
     room.resize(n);
     int scale = 0; // a power of two: no digit is lost, and squares neither vanish nor overflow
     (void)std::frexp(most - least, &scale);
-    for (std::size_t i = 0; i < n; ++i) room[i] = std::ldexp(values[i] - values[n / 2], -scale);
+    double const middle = values[n / 2], factor = std::ldexp(1.0, -scale);
+    if (std::isnormal(factor))
+        for (std::size_t i = 0; i < n; ++i) room[i] = (values[i] - middle) * factor;
+    else // no factor holds that
+        for (std::size_t i = 0; i < n; ++i) room[i] = std::ldexp(values[i] - middle, -scale);
     detail::take_off_mean(room);
     if (asked.around == trend::linear) detail::take_off_line(room), detail::take_off_mean(room);
     double const* const left = room.data();
@@ -124,10 +139,8 @@ inline kpss_answer kpss(std::span<double const> values, kpss_request const& aske
     double spread = squares;
     for (std::size_t i = 1; i <= taken; ++i) spread += 2 * shifted(i) * (1 - static_cast<double>(i) / (lags + 1));
     if (!(spread > rounding * squares)) return none(no_answer::perfect_fit); // a pattern that undoes itself
-    double walked = 0, sums = 0;
-    for (double const x : room) walked += x, sums += walked * walked;
     got.lags = static_cast<int>(taken);
-    got.statistic = sums / (count * spread);
+    got.statistic = detail::squares_of_walk(room) / (count * spread);
     auto const& table = asked.around == trend::constant ? detail::kpss_level : detail::kpss_trend;
     got.p = detail::between(got.statistic, table, detail::kpss_p);
     got.bound = got.statistic >= table.back() ? p_bound::at_most : got.statistic <= table.front() ? p_bound::at_least : p_bound::none;

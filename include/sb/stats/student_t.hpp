@@ -68,7 +68,7 @@ inline double student_t_quantile(double p, double df) noexcept {
     for (int i = 0; i < 200; ++i) {
         double const tail = student_t_upper(t, df);
         double const step = std::log(tail / p) * tail / student_t_density(t, df), next = t + step;
-        if (std::abs(step) <= 4 * std::numeric_limits<double>::epsilon() * t) return next;
+        if (std::abs(step) <= 1e-9 * t) return next; // of such a step what is left is its square
         (tail > p ? low : high) = t;
         if (next > low && next < high) t = next;
         else t = high < std::numeric_limits<double>::infinity() ? (low + high) / 2 : 2 * t;
