@@ -13,6 +13,7 @@
 #include <sb/stats/dot.hpp>
 #include <sb/stats/mackinnon.hpp>
 #include <sb/stats/orthogonal.hpp>
+#include <sb/stats/sums.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -36,7 +37,7 @@ struct adf_answer {
 
 /// Memory that a caller lends, so that calls after the first allocate nothing.
 struct adf_room {
-    std::vector<double> level, differences, time, products, triangle, matrix, residuals, coefficients;
+    std::vector<double> level, differences, time, products, steps, triangle, matrix, residuals, coefficients;
 };
 
 namespace detail {
@@ -61,15 +62,14 @@ private:
     no_answer answer(adf_answer& got) {
         auto const n = values_.size();
         if (n == 0) return no_answer::too_short;
-        double least = values_[0], most = least;
-        for (double const x : values_) {
-            if (!std::isfinite(x)) return no_answer::not_finite;
-            least = std::min(least, x), most = std::max(most, x);
-        }
+        auto const last = values_[n - 1];
+        auto const earlier = reach_of(values_.first(std::max<std::size_t>(n - 1, 1))); // of what may be a level
+        if (!earlier.finite || !std::isfinite(last)) return no_answer::not_finite;
+        double const least = std::min(earlier.least, last), most = std::max(earlier.most, last);
         if (least == most) return no_answer::constant;
         auto const [limited, lags] = lags_of(n, asked_);
         if (limited != no_answer::none) return limited;
-        if (auto const bad = take_differences(); bad != no_answer::none) return bad;
+        if (auto const bad = take_differences(earlier, most - least); bad != no_answer::none) return bad;
         if (rows(lags) <= terms_ + 1 + lags) return no_answer::no_freedom;
         auto lag = lags;
         if (asked_.choice != lag_choice::fixed)
@@ -83,34 +83,32 @@ private:
 
     std::size_t rows(std::size_t lags) const noexcept { return values_.size() - 1 - lags; }
 
-    /// Both scaled by powers of two, which costs no digit; the statistic does not know units.
-    no_answer take_differences() {
+    /// Both scaled by powers of two, which costs no digit; the statistic does not know units. No difference is larger than the
+    /// range, nor all of them so many times smaller.
+    no_answer take_differences(reach const& earlier, double range) {
         auto const n = values_.size();
         room_.level.resize(n - 1), room_.differences.resize(n - 1);
-        double largest = 0, farthest = 0;
         double const middle = terms_ > 0 ? values_[n / 2] : 0;
-        for (std::size_t i = 0; i + 1 < n; ++i) {
-            room_.differences[i] = values_[i + 1] - values_[i];
-            room_.level[i] = values_[i] - middle;
-            largest = std::max(largest, std::abs(room_.differences[i])), farthest = std::max(farthest, std::abs(room_.level[i]));
-        }
-        if (!std::isfinite(largest) || !std::isfinite(farthest)) return no_answer::not_finite;
+        double const farthest = std::max(std::abs(earlier.least - middle), std::abs(earlier.most - middle));
+        if (!std::isfinite(range) || !std::isfinite(farthest)) return no_answer::not_finite;
         if (farthest == 0) return no_answer::collinear; // only the last value is another
-        (void)std::frexp(largest, &scale_);
+        (void)std::frexp(range, &scale_);
         int level_scale = 0;
         (void)std::frexp(farthest, &level_scale);
-        rescale(room_.differences, -scale_);
-        rescale(room_.level, -level_scale);
         step_ = std::ldexp(1.0, std::clamp(scale_ - level_scale, -1074, 1023)); // of the level, when one is taken in its own unit
+        double const factor = std::ldexp(1.0, -scale_), level_factor = std::ldexp(1.0, -level_scale);
+        double const* const x = values_.data();
+        double *const level = room_.level.data(), *const difference = room_.differences.data();
+        std::size_t i = 0;
+        if (std::isnormal(factor) && std::isnormal(level_factor)) {
+            for (; i + 2 < n; i += 2) {
+                auto const here = load_two(x + i);
+                store_two(difference + i, (load_two(x + i + 1) - here) * factor), store_two(level + i, (here - middle) * level_factor);
+            }
+            for (; i + 1 < n; ++i) difference[i] = (x[i + 1] - x[i]) * factor, level[i] = (x[i] - middle) * level_factor;
+        } else // no factor holds that
+            for (; i + 1 < n; ++i) difference[i] = std::ldexp(x[i + 1] - x[i], -scale_), level[i] = std::ldexp(x[i] - middle, -level_scale);
         return no_answer::none;
-    }
-    static void rescale(std::vector<double>& values, int power) noexcept {
-        if (power > 1000 || power < -1000) { // no factor holds that
-            for (auto& each : values) each = std::ldexp(each, power);
-            return;
-        }
-        double const factor = std::ldexp(1.0, power);
-        for (auto& each : values) each *= factor;
     }
 
     // ---- columns over the rows that so many lags leave: trend, level, differences 1 … lags before, the difference itself
@@ -121,11 +119,12 @@ private:
     void lay_out_time(std::size_t lags) {
         auto const count = rows(lags);
         room_.time.resize(terms_ * count);
+        if (terms_ > 0) std::fill_n(room_.time.begin(), count, 1.0);
+        if (terms_ < 2) return;
         double const middle = static_cast<double>(count - 1) / 2, half = std::max(middle, 1.0);
         for (std::size_t i = 0; i < count; ++i) {
             double const t = (static_cast<double>(i) - middle) / half;
-            if (terms_ > 0) room_.time[i] = 1;
-            if (terms_ > 1) room_.time[count + i] = t;
+            room_.time[count + i] = t;
             if (terms_ > 2) room_.time[2 * count + i] = t * t - 1.0 / 3;
         }
     }
@@ -154,11 +153,18 @@ private:
         room_.coefficients.resize(std::max(room_.coefficients.size(), lags + 1));
         with_.dots_back(difference(lags, 0), difference(lags, 0), count, room_.coefficients.data(), lags + 1);
         for (std::size_t b = 0; b <= lags; ++b) among(0, b) = room_.coefficients[b];
-        for (std::size_t gap = 0; gap <= lags; ++gap)
-            for (std::size_t a = 0; a + gap < lags; ++a) {
-                auto const b = a + gap;
-                among(a + 1, b + 1) = among(a, b) + d[lags - 1 - a] * d[lags - 1 - b] - d[last - a] * d[last - b];
-            }
+        // what enters and what leaves, the latest first
+        room_.steps.resize(2 * (lags + 2));
+        double *const entering = room_.steps.data(), *const leaving = entering + lags + 2;
+        for (std::size_t b = 0; b < lags; ++b) entering[b] = d[lags - 1 - b], leaving[b] = d[last - b];
+        for (std::size_t b = 0; b < lags; ++b) {
+            double const *const from = b == 0 ? nullptr : &among(1, b), in = entering[b], out = leaving[b];
+            double* const to = &among(1, b + 1);
+            to[0] = among(0, b) + entering[0] * in - leaving[0] * out;
+            std::size_t a = 1;
+            for (; a + 1 <= b; a += 2) store_two(to + a, load_two(from + a - 1) + load_two(entering + a) * in - load_two(leaving + a) * out);
+            for (; a <= b; ++a) to[a] = from[a - 1] + entering[a] * in - leaving[a] * out;
+        }
         // with the trend: a window's sum, and what a step in time adds to it
         for (std::size_t col = 0; col < terms_; ++col) {
             at(columns - 1, col) = with_.dot(difference(lags, 0), column(lags, col), count);
@@ -176,9 +182,7 @@ private:
         at(columns - 1, terms_) = shifted;
         for (std::size_t b = 1; b <= lags; ++b) {
             shifted += z[lags - b] * d[lags - b] - z[last + 1 - b] * d[last + 1 - b];
-            double steps = 0;
-            for (std::size_t r = 1; r <= b; ++r) steps += among(r, b);
-            at(row_of(b), terms_) = shifted + step_ * steps;
+            at(row_of(b), terms_) = shifted + step_ * sum_from({&among(1, b), b}, 0);
         }
         double least = among(0, 0), most = least;
         for (std::size_t a = 1; a <= lags; ++a) least = std::min(least, among(a, a)), most = std::max(most, among(a, a));
