@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # peer_stats.R DIR: the rows of `stats measure DIR` by R: urca's test and the choice among four orders by arima.
-# A line a row: its name, the peer, median microseconds of a warm call, and the answers, by tabs.
+# A line a row: its name, the peer, median microseconds of processor time of a warm call, and the answers, by tabs.
 folder <- commandArgs(trailingOnly = TRUE)[1]
 read <- function(name) lapply(strsplit(readLines(file.path(folder, name)), " "), as.numeric)
 
@@ -9,9 +9,9 @@ row <- function(name, peer, all, call, numbers_of, seconds = 0.3) {
     took <- c()
     start <- proc.time()[["elapsed"]]
     while (length(took) == 0 || proc.time()[["elapsed"]] - start < seconds) {
-        began <- Sys.time()
+        began <- sum(proc.time()[1:2])
         got <- lapply(all, call)
-        took <- c(took, as.numeric(difftime(Sys.time(), began, units = "secs")) * 1e6 / length(all))
+        took <- c(took, (sum(proc.time()[1:2]) - began) * 1e6 / length(all))
     }
     cat(name, peer, sprintf("%.5f", sort(took)[length(took) %/% 2 + 1]), sprintf("%.17g", unlist(lapply(got, numbers_of))), sep = "\t")
     cat("\n")

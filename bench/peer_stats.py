@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """peer_stats.py DIR: the rows of `stats measure DIR` by statsmodels, scipy, arch and apache/otava, what of them is installed.
 
-A line a row: its name, the peer, median microseconds of a warm call, and the answers, by tabs.
+A line a row: its name, the peer, median microseconds of processor time of a warm call, and the answers, by tabs.
 """
 import os
 import sys
@@ -27,9 +27,9 @@ def row(name, peer, calls, call, numbers_of, seconds=0.3):
     numbers_of(call(0))
     took, start = [], time.perf_counter()
     while not took or time.perf_counter() - start < seconds:
-        began = time.perf_counter_ns()
+        began = time.process_time_ns()
         got = [call(i) for i in range(calls)]
-        took.append((time.perf_counter_ns() - began) / 1e3 / calls)
+        took.append((time.process_time_ns() - began) / 1e3 / calls)
     answers = [x for each in got for x in numbers_of(each)]
     print(name, peer, f"{sorted(took)[len(took) // 2]:.5f}", *(f"{float(x):.17g}" for x in answers), sep="\t", flush=True)
 
@@ -53,6 +53,17 @@ def of_statsmodels():
     row("rolling-adf", "statsmodels", 100, lambda i: tools.adfuller(x[i:i + 50]), lambda a: (a[0], a[2]))
     x = read("ar-250")
     row("kpss", "statsmodels", len(x), lambda i: tools.kpss(x[i], nlags="auto"), lambda a: a[:3])
+
+
+ORDERS = ((1, 1, 1), (1, 0, 0), (0, 1, 1), (2, 1, 2))
+
+
+def of_statsmodels_arima():
+    model = have("statsmodels.tsa.arima.model")
+    if not model:
+        return
+    x = read("ar-50")
+    row("arima", "statsmodels", len(x), lambda i: [model.ARIMA(x[i], order=order).fit() for order in ORDERS], lambda a: [fit.llf for fit in a])
 
 
 def of_arch():
@@ -89,5 +100,5 @@ def of_otava():
     row("e-divisive", "otava", len(x), lambda i: calculator.PairDistanceCalculator(x[i]).get_candidate_change_point(slice(None)), lambda a: (a.index, a.qhat))
 
 
-for each in (of_statsmodels, of_arch, of_scipy, of_otava):
+for each in (of_statsmodels, of_statsmodels_arima, of_arch, of_scipy, of_otava):
     each()
