@@ -65,10 +65,14 @@ inline double student_t_quantile(double p, double df) noexcept {
         for (high = 1; student_t_upper(high, df) > p; high *= 2) low = high;
         t = (low + high) / 2;
     }
+    // of a small step what is left is its square; with few degrees of freedom it is made once more, until rounding is all there is
+    double const enough = df >= 20 ? 1e-9 : 4 * std::numeric_limits<double>::epsilon();
+    double last = std::numeric_limits<double>::infinity();
     for (int i = 0; i < 200; ++i) {
         double const tail = student_t_upper(t, df);
         double const step = std::log(tail / p) * tail / student_t_density(t, df), next = t + step;
-        if (std::abs(step) <= 1e-9 * t) return next; // of such a step what is left is its square
+        if (std::abs(step) <= enough * t || (std::abs(step) <= 1e-9 * t && std::abs(step) >= last / 2)) return next;
+        last = std::abs(step);
         (tail > p ? low : high) = t;
         if (next > low && next < high) t = next;
         else t = high < std::numeric_limits<double>::infinity() ? (low + high) / 2 : 2 * t;
