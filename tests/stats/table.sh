@@ -6,11 +6,12 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 page=docs/reference/stats.md
-parts='answer arma_likelihood arma_search dot energy_split falling forecast incomplete_beta minimise orthogonal saddle_point smoothing_filter smoothing_search adf_lags gram trend' # of the others, and tested through them
+parts='answer arma_likelihood arma_search dot energy_walk energy_split falling forecast incomplete_beta minimise orthogonal saddle_point smoothing_filter smoothing_search adf_lags gram trend' # of the others, and tested through them
 answers() { # question | header | what it gives
     cat <<'END'
 Summaries|moments|count, mean and spread; two streams together; autocorrelation; merged from parts
 Summaries|scaled_moments|mean and spread of a stream of any magnitude
+Summaries|sums|sums side by side: of values, of distances from a place
 Summaries|ewm|mean and spread in which old values fade
 Summaries|rolling_summary|any summary of the last so many values
 Summaries|weighted|mean and spread of values that do not weigh the same, merged from parts
@@ -44,6 +45,8 @@ Regression|order_trend|rank correlation with the order
 Regression|correlation|Pearson's, with its interval; over windows without drift
 Regression|rank_correlation|Spearman's and Kendall's, counted where it can be
 Forecasts|arima|ARIMA by exact likelihood, with regressors; forecasts
+Forecasts|lag_polynomial|roots and coefficients of ARMA models
+Forecasts|row_filter|filters by ARMA models
 Forecasts|arima_choice|its order
 Forecasts|smoothing|exponential smoothing: level, trend, damped trend; forecasts
 Forecasts|rolling_origin|how forecasts did, never looking ahead

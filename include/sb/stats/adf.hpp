@@ -102,8 +102,8 @@ private:
         std::size_t i = 0;
         if (std::isnormal(factor) && std::isnormal(level_factor)) {
             for (; i + 2 < n; i += 2) {
-                auto const here = load_two(x + i);
-                store_two(difference + i, (load_two(x + i + 1) - here) * factor), store_two(level + i, (here - middle) * level_factor);
+                auto const here = load_pair(x + i);
+                store_pair(difference + i, (load_pair(x + i + 1) - here) * factor), store_pair(level + i, (here - middle) * level_factor);
             }
             for (; i + 1 < n; ++i) difference[i] = (x[i + 1] - x[i]) * factor, level[i] = (x[i] - middle) * level_factor;
         } else // no factor holds that
@@ -162,7 +162,7 @@ private:
             double* const to = &among(1, b + 1);
             to[0] = among(0, b) + entering[0] * in - leaving[0] * out;
             std::size_t a = 1;
-            for (; a + 1 <= b; a += 2) store_two(to + a, load_two(from + a - 1) + load_two(entering + a) * in - load_two(leaving + a) * out);
+            for (; a + 1 <= b; a += 2) store_pair(to + a, load_pair(from + a - 1) + load_pair(entering + a) * in - load_pair(leaving + a) * out);
             for (; a <= b; ++a) to[a] = from[a - 1] + entering[a] * in - leaving[a] * out;
         }
         // with the trend: a window's sum, and what a step in time adds to it

@@ -47,42 +47,42 @@ private:
 
 // ---- two lanes a vector, which every processor of the kind can do
 
-inline two absolute(two x) noexcept {
+inline double_pair absolute(double_pair x) noexcept {
     using bits = long long __attribute__((vector_size(16)));
     constexpr long long but_sign = std::numeric_limits<long long>::max();
-    return reinterpret_cast<two>(reinterpret_cast<bits>(x) & bits{but_sign, but_sign});
+    return reinterpret_cast<double_pair>(reinterpret_cast<bits>(x) & bits{but_sign, but_sign});
 }
 
 inline void distances_plain(double const* x, std::size_t count, double const* last, double* sums) noexcept {
-    two const a = load_two(last), b = load_two(last + 2), c = load_two(last + 4), d = load_two(last + 6);
-    two of_a{}, of_b{}, of_c{}, of_d{};
+    double_pair const a = load_pair(last), b = load_pair(last + 2), c = load_pair(last + 4), d = load_pair(last + 6);
+    double_pair of_a{}, of_b{}, of_c{}, of_d{};
     for (std::size_t i = 0; i < count; ++i) of_a += absolute(x[i] - a), of_b += absolute(x[i] - b), of_c += absolute(x[i] - c), of_d += absolute(x[i] - d);
-    store_two(sums, of_a), store_two(sums + 2, of_b), store_two(sums + 4, of_c), store_two(sums + 6, of_d);
+    store_pair(sums, of_a), store_pair(sums + 2, of_b), store_pair(sums + 4, of_c), store_pair(sums + 6, of_d);
 }
 inline bool back_plain(energy_walk::place& p, std::size_t steps) noexcept {
-    two const last_a = load_two(p.last), last_b = load_two(p.last + 2), last_c = load_two(p.last + 4), last_d = load_two(p.last + 6);
-    two const limit_a = load_two(p.limit), limit_b = load_two(p.limit + 2), limit_c = load_two(p.limit + 4), limit_d = load_two(p.limit + 6);
-    two back_a = load_two(p.back), back_b = load_two(p.back + 2), back_c = load_two(p.back + 4), back_d = load_two(p.back + 6);
-    two a = load_two(p.within), b = load_two(p.within + 2), c = load_two(p.within + 4), d = load_two(p.within + 6);
+    double_pair const last_a = load_pair(p.last), last_b = load_pair(p.last + 2), last_c = load_pair(p.last + 4), last_d = load_pair(p.last + 6);
+    double_pair const limit_a = load_pair(p.limit), limit_b = load_pair(p.limit + 2), limit_c = load_pair(p.limit + 4), limit_d = load_pair(p.limit + 6);
+    double_pair back_a = load_pair(p.back), back_b = load_pair(p.back + 2), back_c = load_pair(p.back + 4), back_d = load_pair(p.back + 6);
+    double_pair a = load_pair(p.within), b = load_pair(p.within + 2), c = load_pair(p.within + 4), d = load_pair(p.within + 6);
     bool told = false;
     while (p.steps < steps && !told) {
         auto const step = static_cast<std::ptrdiff_t>(p.steps++);
         double const *const x = p.values - step, *const each = p.each - step;
         double* const row = p.row - step;
-        back_a += absolute(load_two(x) - last_a), back_b += absolute(load_two(x + 2) - last_b);
-        back_c += absolute(load_two(x + 4) - last_c), back_d += absolute(load_two(x + 6) - last_d);
+        back_a += absolute(load_pair(x) - last_a), back_b += absolute(load_pair(x + 2) - last_b);
+        back_c += absolute(load_pair(x + 4) - last_c), back_d += absolute(load_pair(x + 6) - last_d);
         d = __builtin_shufflevector(c, d, 1, 2) + back_d;
         c = __builtin_shufflevector(b, c, 1, 2) + back_c;
         b = __builtin_shufflevector(a, b, 1, 2) + back_b;
-        a = __builtin_shufflevector(load_two(row - 1), a, 1, 2) + back_a;
+        a = __builtin_shufflevector(load_pair(row - 1), a, 1, 2) + back_a;
         row[7] = d[1];
         double const inverse = p.inverse[step];
-        auto const below = (load_two(each) + a * inverse < limit_a) | (load_two(each + 2) + b * inverse < limit_b) | (load_two(each + 4) + c * inverse < limit_c) |
-                           (load_two(each + 6) + d * inverse < limit_d);
+        auto const below = (load_pair(each) + a * inverse < limit_a) | (load_pair(each + 2) + b * inverse < limit_b) | (load_pair(each + 4) + c * inverse < limit_c) |
+                           (load_pair(each + 6) + d * inverse < limit_d);
         told = (below[0] | below[1]) != 0;
     }
-    store_two(p.back, back_a), store_two(p.back + 2, back_b), store_two(p.back + 4, back_c), store_two(p.back + 6, back_d);
-    store_two(p.within, a), store_two(p.within + 2, b), store_two(p.within + 4, c), store_two(p.within + 6, d);
+    store_pair(p.back, back_a), store_pair(p.back + 2, back_b), store_pair(p.back + 4, back_c), store_pair(p.back + 6, back_d);
+    store_pair(p.within, a), store_pair(p.within + 2, b), store_pair(p.within + 4, c), store_pair(p.within + 6, d);
     return told;
 }
 

@@ -10,24 +10,24 @@ namespace sb::stats {
 
 namespace detail {
 
-using two = double __attribute__((vector_size(16))); // what every processor of the kind can do at once
+using double_pair = double __attribute__((vector_size(16))); // what every processor of the kind can do at once
 
-inline two load_two(double const* from) noexcept {
-    two both;
+inline double_pair load_pair(double const* from) noexcept {
+    double_pair both;
     std::memcpy(&both, from, sizeof both);
     return both;
 }
-inline void store_two(double* to, two both) noexcept { std::memcpy(to, &both, sizeof both); }
+inline void store_pair(double* to, double_pair both) noexcept { std::memcpy(to, &both, sizeof both); }
 
 /// What `of` makes of two values at once, added up; of what does not fill eight, one by one.
 template <class Of>
 __attribute__((always_inline)) inline double sum_of_each(double const* x, std::size_t n, Of const& of) noexcept {
-    two a{}, b{}, c{}, d{};
+    double_pair a{}, b{}, c{}, d{};
     std::size_t i = 0;
-    for (; i + 8 <= n; i += 8) a += of(load_two(x + i)), b += of(load_two(x + i + 2)), c += of(load_two(x + i + 4)), d += of(load_two(x + i + 6));
-    two const all = (a + b) + (c + d);
+    for (; i + 8 <= n; i += 8) a += of(load_pair(x + i)), b += of(load_pair(x + i + 2)), c += of(load_pair(x + i + 4)), d += of(load_pair(x + i + 6));
+    double_pair const all = (a + b) + (c + d);
     double sum = all[0] + all[1];
-    for (; i < n; ++i) sum += of(two{x[i], x[i]})[0];
+    for (; i < n; ++i) sum += of(double_pair{x[i], x[i]})[0];
     return sum;
 }
 
@@ -35,10 +35,10 @@ __attribute__((always_inline)) inline double sum_of_each(double const* x, std::s
 
 /// Of the distances from `from`: what all values share costs no digits.
 inline double sum_from(std::span<double const> values, double from) noexcept {
-    return detail::sum_of_each(values.data(), values.size(), [=](detail::two x) { return x - from; });
+    return detail::sum_of_each(values.data(), values.size(), [=](detail::double_pair x) { return x - from; });
 }
 inline double squares_from(std::span<double const> values, double from) noexcept {
-    return detail::sum_of_each(values.data(), values.size(), [=](detail::two x) { return (x - from) * (x - from); });
+    return detail::sum_of_each(values.data(), values.size(), [=](detail::double_pair x) { return (x - from) * (x - from); });
 }
 
 struct reach {
