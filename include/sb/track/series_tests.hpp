@@ -19,14 +19,29 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace sb::track {
 
+namespace detail {
+
+inline stats::trend trend_named(std::string_view regression) { return regression == "n" ? stats::trend::none : regression == "c" ? stats::trend::constant : regression == "ct" ? stats::trend::linear : stats::trend::quadratic; }
+/// What the tests of a unit root have besides.
+template <class Answer>
+void add_root(test_record& r, Answer const& got, int lag, std::optional<double> criterion = {}) {
+    r.besides.set("lag", std::int64_t{lag}), r.besides.set("nobs", static_cast<std::int64_t>(got.used));
+    if (criterion) r.besides.set("ic", *criterion);
+    r.besides.set("critical", object{{"1%", got.critical[0]}, {"5%", got.critical[1]}, {"10%", got.critical[2]}});
+}
+
+} // namespace detail
+
 inline test_record adf_of(std::vector<double> const& values, test_question const& asked) {
     stats::adf_request how;
-    how.with = asked.regression == "n" ? stats::trend::none : asked.regression == "c" ? stats::trend::constant : asked.regression == "ct" ? stats::trend::linear : stats::trend::quadratic;
+    how.with = detail::trend_named(asked.regression);
     how.choice = asked.autolag == "aic" ? stats::lag_choice::aic : asked.autolag == "bic" ? stats::lag_choice::bic : asked.autolag == "t-stat" ? stats::lag_choice::t_stat : stats::lag_choice::fixed;
     if (asked.maxlag) how.most_lags = static_cast<int>(*asked.maxlag);
     auto const got = stats::adf(values, how);
@@ -34,15 +49,13 @@ inline test_record adf_of(std::vector<double> const& values, test_question const
     settle(r, got, got.statistic);
     r.besides.set("regression", asked.regression);
     if (!got) return r;
-    r.besides.set("lag", std::int64_t{got.lag}), r.besides.set("nobs", static_cast<std::int64_t>(got.used));
-    if (how.choice != stats::lag_choice::fixed) r.besides.set("ic", got.criterion);
-    r.besides.set("critical", object{{"1%", got.critical[0]}, {"5%", got.critical[1]}, {"10%", got.critical[2]}});
+    detail::add_root(r, got, got.lag, how.choice == stats::lag_choice::fixed ? std::nullopt : std::optional{got.criterion});
     return r;
 }
 
 inline test_record kpss_of(std::vector<double> const& values, test_question const& asked) {
     stats::kpss_request how;
-    how.around = asked.regression == "c" ? stats::trend::constant : stats::trend::linear;
+    how.around = detail::trend_named(asked.regression);
     how.choice = asked.lags == "auto" ? stats::kpss_lags::automatic : asked.lags == "legacy" ? stats::kpss_lags::legacy : stats::kpss_lags::fixed;
     how.lags = asked.fixed_lags().value_or(0);
     auto const got = stats::kpss(values, how);
@@ -57,7 +70,7 @@ inline test_record kpss_of(std::vector<double> const& values, test_question cons
 
 inline test_record phillips_perron_of(std::vector<double> const& values, test_question const& asked) {
     stats::phillips_perron_request how;
-    how.with = asked.regression == "n" ? stats::trend::none : asked.regression == "c" ? stats::trend::constant : stats::trend::linear;
+    how.with = detail::trend_named(asked.regression);
     how.choice = asked.lags == "auto" ? stats::long_run_lags::automatic : asked.lags == "legacy" ? stats::long_run_lags::legacy : stats::long_run_lags::fixed;
     how.lags = asked.fixed_lags().value_or(0);
     auto const got = stats::phillips_perron(values, how);
@@ -65,8 +78,7 @@ inline test_record phillips_perron_of(std::vector<double> const& values, test_qu
     settle(r, got, got.statistic);
     r.besides.set("regression", asked.regression);
     if (!got) return r;
-    r.besides.set("lag", std::int64_t{got.lags}), r.besides.set("nobs", static_cast<std::int64_t>(got.used));
-    r.besides.set("critical", object{{"1%", got.critical[0]}, {"5%", got.critical[1]}, {"10%", got.critical[2]}});
+    detail::add_root(r, got, got.lags);
     r.besides.set("level_statistic", got.level_statistic), r.besides.set("level_p", got.level_p);
     return r;
 }
