@@ -230,31 +230,34 @@ private:
         best = got.lag, criterion = got.criterion;
         return no_answer::none;
     }
-    /// The difference itself too: its row of the triangle says what each column explains.
+    /// The difference itself too: its row of the triangle says what each column explains. Two rows at once, for each number of a row
+    /// waits for the one before. False where a column is nearly one of those before it.
     bool decompose_all(std::size_t columns) {
         room_.triangle.resize(columns * columns);
-        if (!decompose_rows(columns - 1, columns)) return false;
-        double* const here = room_.triangle.data() + (columns - 1) * columns;
-        for (std::size_t col = 0; col + 1 < columns; ++col) here[col] = forward(here, room_.products.data() + (columns - 1) * columns, col, columns);
-        return true;
-    }
-    double forward(double const* here, double const* product, std::size_t col, std::size_t stride) const noexcept {
-        double const* const other = room_.triangle.data() + col * stride;
-        double sum = product[col];
-        for (std::size_t i = 0; i < col; ++i) sum -= here[i] * other[i];
-        return sum * other[col];
-    }
-    bool decompose_rows(std::size_t count, std::size_t stride) {
-        for (std::size_t row = 0; row < count; ++row) {
-            double* const here = room_.triangle.data() + row * stride;
-            double const whole = room_.products[row * stride + row];
-            double rest = whole;
+        double *const triangle = room_.triangle.data(), *const products = room_.products.data();
+        auto const invert = [&](std::size_t row, double rest) {
+            if (!(rest > shaky * products[row * columns + row])) return false;
+            triangle[row * columns + row] = 1 / std::sqrt(rest);
+            return true;
+        };
+        for (std::size_t row = 0; row < columns; row += 2) {
+            bool const pair = row + 1 < columns;
+            double *const a = triangle + row * columns, *const b = pair ? a + columns : a; // the last may be alone
+            double const *const of_a = products + row * columns, *const of_b = pair ? of_a + columns : of_a;
+            double rest_a = of_a[row], rest_b = pair ? of_b[row + 1] : 0;
             for (std::size_t col = 0; col < row; ++col) {
-                here[col] = forward(here, room_.products.data() + row * stride, col, stride);
-                rest -= here[col] * here[col];
+                double const* const other = triangle + col * columns;
+                double sum_a = of_a[col], sum_b = of_b[col];
+                for (std::size_t i = 0; i < col; ++i) sum_a -= a[i] * other[i], sum_b -= b[i] * other[i];
+                a[col] = sum_a * other[col], b[col] = sum_b * other[col];
+                rest_a -= a[col] * a[col], rest_b -= b[col] * b[col];
             }
-            if (!(rest > shaky * whole)) return false;
-            here[row] = 1 / std::sqrt(rest);
+            if (!pair) return true; // the difference itself
+            if (!invert(row, rest_a)) return false;
+            double sum = of_b[row];
+            for (std::size_t i = 0; i < row; ++i) sum -= b[i] * a[i];
+            b[row] = sum * a[row];
+            if (row + 2 < columns && !invert(row + 1, rest_b - b[row] * b[row])) return false;
         }
         return true;
     }
@@ -302,7 +305,8 @@ private:
             for (int pass = 0; pass < 2; ++pass) {
                 room_.coefficients.resize(others);
                 auto& c = room_.coefficients;
-                for (std::size_t i = 0; i < others; ++i) c[i] = with_.dot(column(lags, source(i)), target, count);
+                for (std::size_t i = 0; i < terms_; ++i) c[i] = with_.dot(term(lags, i), target, count);
+                if (lags > 0) with_.dots_back(target, difference(lags, 1), count, c.data() + terms_, lags);
                 for (std::size_t i = 0; i < others; ++i) {
                     for (std::size_t j = 0; j < i; ++j) c[i] -= room_.triangle[i * stride + j] * c[j];
                     c[i] *= room_.triangle[i * stride + i];

@@ -73,21 +73,21 @@ __attribute__((target("avx2,fma"))) inline double dot_avx2(double const* a, doub
     _mm256_storeu_pd(sums, _mm256_add_pd(low, more_low)), _mm256_storeu_pd(sums + 4, _mm256_add_pd(high, more_high));
     return add_up(sums, a + i, b + i, n - i);
 }
+// The four stand one by one below, for g++ -O2 keeps in memory what a loop over registers adds to.
 __attribute__((target("avx2,fma"))) inline void dots_back_avx2(double const* a, double const* b, std::size_t n, double* to) noexcept {
-    __m256d low[4]{}, high[4]{};
+    auto low_0 = _mm256_setzero_pd(), low_1 = low_0, low_2 = low_0, low_3 = low_0, high_0 = low_0, high_1 = low_0, high_2 = low_0, high_3 = low_0;
     std::size_t i = 0;
     for (; i + lanes <= n; i += lanes) {
         auto const first = _mm256_loadu_pd(a + i), second = _mm256_loadu_pd(a + i + 4);
-        for (std::size_t back = 0; back < 4; ++back) {
-            low[back] = _mm256_fmadd_pd(first, _mm256_loadu_pd(b + i - back), low[back]);
-            high[back] = _mm256_fmadd_pd(second, _mm256_loadu_pd(b + i + 4 - back), high[back]);
-        }
+        low_0 = _mm256_fmadd_pd(first, _mm256_loadu_pd(b + i), low_0), high_0 = _mm256_fmadd_pd(second, _mm256_loadu_pd(b + i + 4), high_0);
+        low_1 = _mm256_fmadd_pd(first, _mm256_loadu_pd(b + i - 1), low_1), high_1 = _mm256_fmadd_pd(second, _mm256_loadu_pd(b + i + 3), high_1);
+        low_2 = _mm256_fmadd_pd(first, _mm256_loadu_pd(b + i - 2), low_2), high_2 = _mm256_fmadd_pd(second, _mm256_loadu_pd(b + i + 2), high_2);
+        low_3 = _mm256_fmadd_pd(first, _mm256_loadu_pd(b + i - 3), low_3), high_3 = _mm256_fmadd_pd(second, _mm256_loadu_pd(b + i + 1), high_3);
     }
-    for (std::size_t back = 0; back < 4; ++back) {
-        double sums[lanes];
-        _mm256_storeu_pd(sums, low[back]), _mm256_storeu_pd(sums + 4, high[back]);
-        to[back] = add_up(sums, a + i, b + i - back, n - i);
-    }
+    double sums[4][lanes];
+    _mm256_storeu_pd(sums[0], low_0), _mm256_storeu_pd(sums[0] + 4, high_0), _mm256_storeu_pd(sums[1], low_1), _mm256_storeu_pd(sums[1] + 4, high_1);
+    _mm256_storeu_pd(sums[2], low_2), _mm256_storeu_pd(sums[2] + 4, high_2), _mm256_storeu_pd(sums[3], low_3), _mm256_storeu_pd(sums[3] + 4, high_3);
+    for (std::size_t back = 0; back < 4; ++back) to[back] = add_up(sums[back], a + i, b + i - back, n - i);
 }
 __attribute__((target("avx2,fma"))) inline void add_scaled_avx2(double* to, double factor, double const* from, std::size_t n) noexcept {
     auto const all = _mm256_set1_pd(factor);
@@ -111,17 +111,16 @@ __attribute__((target("avx512f,avx2,fma"))) inline double dot_avx512(double cons
     return add_up(sums, a + i, b + i, n - i);
 }
 __attribute__((target("avx512f,avx2,fma"))) inline void dots_back_avx512(double const* a, double const* b, std::size_t n, double* to) noexcept {
-    __m512d all[4]{};
+    auto all_0 = _mm512_setzero_pd(), all_1 = all_0, all_2 = all_0, all_3 = all_0;
     std::size_t i = 0;
     for (; i + lanes <= n; i += lanes) {
         auto const here = _mm512_loadu_pd(a + i);
-        for (std::size_t back = 0; back < 4; ++back) all[back] = _mm512_fmadd_pd(here, _mm512_loadu_pd(b + i - back), all[back]);
+        all_0 = _mm512_fmadd_pd(here, _mm512_loadu_pd(b + i), all_0), all_1 = _mm512_fmadd_pd(here, _mm512_loadu_pd(b + i - 1), all_1);
+        all_2 = _mm512_fmadd_pd(here, _mm512_loadu_pd(b + i - 2), all_2), all_3 = _mm512_fmadd_pd(here, _mm512_loadu_pd(b + i - 3), all_3);
     }
-    for (std::size_t back = 0; back < 4; ++back) {
-        double sums[lanes];
-        _mm512_storeu_pd(sums, all[back]);
-        to[back] = add_up(sums, a + i, b + i - back, n - i);
-    }
+    double sums[4][lanes];
+    _mm512_storeu_pd(sums[0], all_0), _mm512_storeu_pd(sums[1], all_1), _mm512_storeu_pd(sums[2], all_2), _mm512_storeu_pd(sums[3], all_3);
+    for (std::size_t back = 0; back < 4; ++back) to[back] = add_up(sums[back], a + i, b + i - back, n - i);
 }
 __attribute__((target("avx512f,avx2,fma"))) inline void add_scaled_avx512(double* to, double factor, double const* from, std::size_t n) noexcept {
     auto const all = _mm512_set1_pd(factor);

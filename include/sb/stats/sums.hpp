@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Sums of values, and how far they reach, in one fixed order: eight sums side by side, so that no addition waits for the one before.
 #pragma once
+#include <sb/core/cpu.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <span>
+#if SB_X86
+#include <emmintrin.h>
+#endif
 
 namespace sb::stats {
 
@@ -18,6 +22,14 @@ inline double_pair load_pair(double const* from) noexcept {
     return both;
 }
 inline void store_pair(double* to, double_pair both) noexcept { std::memcpy(to, &both, sizeof both); }
+
+#if SB_X86
+inline two lesser(two a, two b) noexcept { return _mm_min_pd(a, b); }
+inline two greater(two a, two b) noexcept { return _mm_max_pd(a, b); }
+#else
+inline two lesser(two a, two b) noexcept { return {a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]}; }
+inline two greater(two a, two b) noexcept { return {a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1]}; }
+#endif
 
 /// What `of` makes of two values at once, added up; of what does not fill eight, one by one.
 template <class Of>
@@ -50,17 +62,21 @@ struct reach {
 inline reach reach_of(std::span<double const> values) noexcept {
     double const* const x = values.data();
     auto const n = values.size();
-    double least[4], most[4], nothing[4]{};
-    for (std::size_t k = 0; k < 4; ++k) least[k] = most[k] = x[0];
-    auto const take = [&](std::size_t k, double value) {
-        least[k] = value < least[k] ? value : least[k], most[k] = value > most[k] ? value : most[k];
-        nothing[k] += value - value; // a NaN of what is not finite
-    };
+    detail::two const first{x[0], x[0]};
+    auto least = first, most = first, more_least = first, more_most = first;
+    detail::two nothing{}, more_nothing{}; // a NaN of what is not finite
     std::size_t i = 0;
-    for (; i + 4 <= n; i += 4) take(0, x[i]), take(1, x[i + 1]), take(2, x[i + 2]), take(3, x[i + 3]);
-    for (; i < n; ++i) take(0, x[i]);
-    return {(nothing[0] + nothing[1]) + (nothing[2] + nothing[3]) == 0, std::min(std::min(least[0], least[1]), std::min(least[2], least[3])),
-            std::max(std::max(most[0], most[1]), std::max(most[2], most[3]))};
+    for (; i + 4 <= n; i += 4) {
+        auto const a = detail::load_two(x + i), b = detail::load_two(x + i + 2);
+        least = detail::lesser(a, least), most = detail::greater(a, most), nothing += a - a;
+        more_least = detail::lesser(b, more_least), more_most = detail::greater(b, more_most), more_nothing += b - b;
+    }
+    for (; i < n; ++i) {
+        detail::two const a{x[i], x[i]};
+        least = detail::lesser(a, least), most = detail::greater(a, most), nothing += a - a;
+    }
+    least = detail::lesser(least, more_least), most = detail::greater(most, more_most), nothing += more_nothing;
+    return {nothing[0] + nothing[1] == 0, std::min(least[0], least[1]), std::max(most[0], most[1])};
 }
 
 } // namespace sb::stats
