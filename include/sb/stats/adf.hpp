@@ -37,7 +37,7 @@ struct adf_answer {
 
 /// Memory that a caller lends, so that calls after the first allocate nothing.
 struct adf_room {
-    std::vector<double> level, differences, time, products, steps, triangle, matrix, residuals, coefficients;
+    std::vector<double> level, differences, ones, time, products, steps, triangle, matrix, residuals, coefficients;
 };
 
 namespace detail {
@@ -115,17 +115,17 @@ private:
 
     double const* level(std::size_t lags) const noexcept { return room_.level.data() + lags; }
     double const* difference(std::size_t lags, std::size_t before) const noexcept { return room_.differences.data() + lags - before; }
-    double const* term(std::size_t lags, std::size_t which) const noexcept { return room_.time.data() + which * rows(lags); }
+    double const* term(std::size_t lags, std::size_t which) const noexcept { return which == 0 ? room_.ones.data() : room_.time.data() + (which - 1) * rows(lags); }
     void lay_out_time(std::size_t lags) {
         auto const count = rows(lags);
-        room_.time.resize(terms_ * count);
-        if (terms_ > 0) std::fill_n(room_.time.begin(), count, 1.0);
+        if (room_.ones.size() < count) room_.ones.resize(count, 1.0); // and so they stay
         if (terms_ < 2) return;
+        room_.time.resize((terms_ - 1) * count);
         double const middle = static_cast<double>(count - 1) / 2, half = std::max(middle, 1.0);
         for (std::size_t i = 0; i < count; ++i) {
             double const t = (static_cast<double>(i) - middle) / half;
-            room_.time[count + i] = t;
-            if (terms_ > 2) room_.time[2 * count + i] = t * t - 1.0 / 3;
+            room_.time[i] = t;
+            if (terms_ > 2) room_.time[count + i] = t * t - 1.0 / 3;
         }
     }
     double const* column(std::size_t lags, std::size_t which) const noexcept {
