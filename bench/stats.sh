@@ -107,18 +107,20 @@ table | awk -F '|' -v rounds="$rounds" -v data="$work/rounds" '
     }
     {
         row = $1; peer = $2; must = $3; goal = $4
-        n = 0
-        for (round = 1; round <= rounds; ++round)
-            if ((row, "ours", round) in us && (peer == "-" || (row, peer, round) in us)) {
-                ++n
-                own[n] = us[row, "ours", round]
-                other[n] = peer == "-" ? 0 : us[row, peer, round]
-                ratio[n] = other[n] / own[n]
-            }
-        if ($6 != "" && !((row, "ours", 1) in us)) { print "skipped: " $6 " (not in this tree)" > "/dev/stderr"; next }
-        if (!n) next
-        what = middle(own, n)
+        n = had = 0
+        for (round = 1; round <= rounds; ++round) {
+            if (!((row, "ours", round) in us)) continue
+            own[++had] = us[row, "ours", round]
+            if (!((row, peer, round) in us)) continue
+            other[++n] = us[row, peer, round]
+            ratio[n] = other[n] / own[had]
+        }
+        if ($6 != "" && !had) print "skipped: " $6 " (not in this tree)" > "/dev/stderr"
+        if (!had) next
+        what = middle(own, had)
         if ($6 != "") printf "%12.3f us  %s\n", what, $6
+        if (!n && peer != "-") next
+        bad = 0
         if (peer == "-") { bad = 1000 * what > must; printf "%14.0f ns; must %s ns%s\n", 1000 * what, must, bad ? "  MISSED" : "" }
         else {
             why = $5 == "" ? "" : differ(row, peer, $5)
