@@ -20,7 +20,7 @@ namespace sb::stats {
 
 /// How much is tried at each step of the search.
 struct arma_effort {
-    std::size_t scattered = 24; ///< places from all over, for each term
+    std::size_t scattered = 16; ///< places from all over, for each term
     std::size_t waves = 4; ///< peaks of the periodogram
     std::size_t first = 32; ///< go downhill
     int steps = 3; ///< as many steps
