@@ -22,7 +22,7 @@ namespace sb::stats {
 struct arma_effort {
     std::size_t scattered = 16; ///< places from all over, for each term
     std::size_t waves = 4; ///< peaks of the periodogram
-    std::size_t first = 32; ///< go downhill
+    std::size_t first = 24; ///< go downhill
     int steps = 3; ///< as many steps
     std::size_t last = 4; ///< and of those so many to the bottom
 };
@@ -57,10 +57,10 @@ public:
         while (a < p || b < q) {
             bool const more_a = p - a >= q - b, more_b = q - b >= p - a;
             auto likelihood = of(a + more_a, b + more_b);
-            gather(likelihood, a, b, more_a, more_b, {kept.data(), many}, {earlier.data(), earlier_many});
+            gather(likelihood, a, b, more_a, more_b, {kept.data(), std::min<std::size_t>(many, 2)}, {earlier.data(), earlier_many});
             earlier = kept, earlier_many = many;
             a += more_a, b += more_b;
-            many = descend(likelihood, a + b, kept);
+            many = descend(likelihood, a + b, a == p && b == q, kept);
         }
         return kept[0];
     }
@@ -243,7 +243,7 @@ private:
         auto const got = minimise(likelihood, {place.x.data(), d}, asked);
         place.value = got.value, place.done = got.reached;
     }
-    std::size_t descend(arma_likelihood& likelihood, std::size_t d, std::array<arma_place, most_kept>& kept) {
+    std::size_t descend(arma_likelihood& likelihood, std::size_t d, bool final, std::array<arma_place, most_kept>& kept) {
         double const near = std::min(0.05, 2 / static_cast<double>(n_)); // waves are as close as that
         // many a few steps, some more, the best to the bottom
         std::size_t const some = std::max(effort_.last, std::min(effort_.first, 8 * d) * 3 / 8);
@@ -258,7 +258,7 @@ private:
         }
         thin(most_kept, d, near / 2);
         for (auto& each : room_.pool)
-            if (each.value < room_.pool[0].value + 0.1) go_down(likelihood, each, d, 300, 1e-11);
+            if (final && each.value < room_.pool[0].value + 0.1) go_down(likelihood, each, d, 300, 1e-11);
         thin(most_kept, d, near / 2);
         std::copy(room_.pool.begin(), room_.pool.end(), kept.begin());
         if (room_.pool.empty()) kept[0] = {};
