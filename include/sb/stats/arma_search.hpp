@@ -108,17 +108,23 @@ private:
                 }
             if (!more_a || !more_b) continue;
             auto const ar = polynomial::from_coordinates(base.x.data(), a), ma = polynomial::from_coordinates(base.x.data() + a, b);
-            for (double const root : {1.0, -1.0}) {
-                for (double const off : {1e-4, 0.02, 0.1, 0.3})
-                    for (double const ma_off : {1e-3, 0.05, 0.15, 0.4}) add_product(likelihood, p, ar.times(root * (1 - off), 0), ma.times(root * (1 - ma_off), 0));
-                take_best(3);
-            }
+            add_cancelling(likelihood, p, ar, ma);
+            // a walk that is taken for one only with the pair in place
+            if (a == 1 && b == 0) add_cancelling(likelihood, p, polynomial{}.times(std::copysign(0.9995, base.x[0]), 0), ma);
         }
         scatter(likelihood);
         if (more_b && q >= 2) {
             lay_cosines();
             add_notches(likelihood, before.empty() ? arma_place{} : before[0], p, q);
             if (more_a && p >= 2 && !before.empty()) add_waves(likelihood, before[0], p, q);
+        }
+    }
+    /// Pairs of roots that nearly cancel.
+    void add_cancelling(arma_likelihood& likelihood, std::size_t p, polynomial const& ar, polynomial const& ma) {
+        for (double const root : {1.0, -1.0}) {
+            for (double const off : {1e-4, 0.02, 0.1, 0.3})
+                for (double const ma_off : {1e-3, 0.05, 0.15, 0.4}) add_product(likelihood, p, ar.times(root * (1 - off), 0), ma.times(root * (1 - ma_off), 0));
+            take_best(3);
         }
     }
     /// Points that fill the cube evenly: multiples of powers of the root of x^(d + 1) = x + 1.
