@@ -160,6 +160,19 @@ private:
         at[0] = 1, at[1] = step;
         for (std::size_t k = 2; k <= count; ++k) at[k] = 2 * step * at[k - 1] - at[k - 2];
     }
+    /// Of order two, by the first two autocorrelations (Yule, Walker).
+    polynomial autoregression() const noexcept {
+        auto const at = [&](std::size_t t) { return data_[t * (regressors_ + 1) + regressors_]; };
+        double mean = 0;
+        for (std::size_t t = 0; t < n_; ++t) mean += at(t) / static_cast<double>(n_);
+        std::array<double, 3> sums{};
+        for (std::size_t t = 0; t < n_; ++t)
+            for (std::size_t lag = 0; lag < 3 && lag <= t; ++lag) sums[lag] += (at(t) - mean) * (at(t - lag) - mean);
+        polynomial got;
+        double const first = sums[1] / sums[0], second = (sums[2] / sums[0] - first * first) / (1 - first * first);
+        got.order = 2, got.c[1] = first * (1 - second), got.c[2] = second;
+        return got;
+    }
     /// Waves that are missing: a moving average on the unit circle, and an autoregression that fills up beside it.
     void add_notches(arma_likelihood& likelihood, arma_place const& base, std::size_t p, std::size_t q) {
         polynomial none;
@@ -168,14 +181,16 @@ private:
         auto const ma = pair ? polynomial::from_coordinates(base.x.data() + (p - 2), q - 2) : none;
         double const* const at = room_.power.data() + cosines_ + 1;
         constexpr double m = 0.999;
-        for (double const r : {0.5, 0.75, 0.92, 0.97}) {
-            if (r == 0.97 && n_ < 100) break;
+        auto const alone = autoregression();
+        for (double const r : {0.0, 0.5, 0.75, 0.92, 0.97}) { // 0: beside what the series is without a moving average
+            if ((r == 0.97 && n_ < 100) || (r == 0 && p != 2)) continue;
             auto& group = room_.group;
             std::size_t const places = r == 0.97 ? std::min<std::size_t>(cosines_, 64) : r == 0.92 ? 32 : 16; // the narrower, the more
             for (std::size_t k = 1; k < places; ++k) {
                 double const cosine = at[k * (cosines_ / places)];
                 auto const missing = ma.times(2 * m * cosine, -m * m);
-                if (pair) add_product(likelihood, p, ar.times(2 * r * cosine, -r * r), missing);
+                if (r == 0) add_product(likelihood, p, alone, missing);
+                else if (pair) add_product(likelihood, p, ar.times(2 * r * cosine, -r * r), missing);
                 else if (p == 1 && r < 0.95) add_product(likelihood, p, none.times(r == 0.5 ? 0.0 : r == 0.75 ? 0.7 : -0.7, 0), missing);
                 else if (r == 0.5) add_product(likelihood, p, none, missing);
             }
