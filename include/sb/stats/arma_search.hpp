@@ -5,6 +5,9 @@
 // far are extended: by a term of each kind, and by a pair of roots that nearly cancel, which is how a level, an alternation or a
 // wave hides in so few terms; the waves are looked for where the periodogram peaks. Some places are taken from all over. The best
 // of these, no two alike, go downhill a few steps, and the best of those to the bottom.
+//
+// How sure that is: of 585 series of twenty to 250 values and thirteen orders, eight times over with other seeds, 99.7 % ended as
+// high as the best of a hundred starts; what was missed has two terms of each kind or nearly, and is short by a few tenths.
 #pragma once
 #include <sb/stats/arma_likelihood.hpp>
 #include <sb/stats/minimise.hpp>
