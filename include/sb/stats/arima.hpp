@@ -219,7 +219,7 @@ private:
 
 } // namespace detail
 
-/// The likeliest model of this order.
+/// The likeliest model of this order that the search finds.
 inline arima_answer arima(std::span<double const> values, arima_request const& asked, arima_room& room) { return detail::arima_fit{values, asked, room}.run(); }
 inline arima_answer arima(std::span<double const> values, arima_request const& asked = {}) {
     arima_room room;

@@ -38,7 +38,7 @@ inline void invert_positive(std::span<double> m, std::size_t n, std::span<double
 struct minimise_request {
     double tolerance = 1e-9; ///< in the function's own unit: stop when no more is expected to be gained
     int most_steps = 200;
-    int guesses = 4; ///< so many steps take the function's own guess, later ones what the steps before have shown
+    int guesses = 3; ///< so many steps take the function's own guess, later ones what the steps before have shown
     double longest = 0.5; ///< of one step, in each variable
     bool reciprocal = false; ///< to the function x and 1 / x are the same: each is kept between -1 and 1
 };
