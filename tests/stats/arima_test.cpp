@@ -379,6 +379,8 @@ TEST_CASE("downhill stays where there is nothing to go by", "[minimise:degenerat
     arma_search_room room;
     CHECK(std::isinf(arma_search(nothing, 20, 0, {}, room).best(1, 1).value));
     CHECK(std::isinf(arma_search(nothing, 20, 0, {}, room).best(0, 0).value));
+    auto const some = normal_values{8}.many(20);
+    CHECK(std::isfinite(arma_search(some, 20, 0, {0, 0, 0, 0, 0}, room).best(2, 2).value)); // the least effort is some
 }
 
 TEST_CASE("units do not move an estimate, and an offset hardly", "[arima:property]") {

@@ -47,7 +47,9 @@ class arma_search {
 public:
     /// `data`: `n` rows, each of `regressors` values and then the series' own.
     arma_search(std::span<double const> data, std::size_t n, std::size_t regressors, arma_effort const& effort, arma_search_room& room)
-        : data_{data}, n_{n}, regressors_{regressors}, effort_{effort}, room_{room} {}
+        : data_{data}, n_{n}, regressors_{regressors}, effort_{effort}, room_{room} {
+        effort_.first = std::max<std::size_t>(effort_.first, 1), effort_.last = std::max<std::size_t>(effort_.last, 1);
+    }
 
     /// The best place for so many terms; its value is infinite where none has one.
     arma_place best(std::size_t p, std::size_t q) {

@@ -83,7 +83,7 @@ minimum minimise(Function& function, std::span<double> x, minimise_request const
             for (std::size_t b = 0; b < n; ++b) step[a] -= shape(a, b) * slope[b];
             largest = std::max(largest, std::abs(step[a]));
         }
-        double downhill = dot(step, slope);
+        double const downhill = dot(step, slope);
         if (!(downhill < 0)) { // rounding has spoilt the shape, or this is the bottom
             if (fresh) return got.reached = true, got;
             reset();
@@ -121,9 +121,9 @@ minimum minimise(Function& function, std::span<double> x, minimise_request const
         }
         got.value = value, ++got.steps;
         double const curved = dot(step, turned);
-        if (got.steps < asked.guesses) {
+        fresh = got.steps < asked.guesses;
+        if (fresh) {
             function.guess(std::span<double>{flat.data(), n * n});
-            fresh = true;
         } else if (curved > 1e-12 * std::sqrt(dot(step, step) * dot(turned, turned))) {
             std::array<double, most> moved{};
             for (std::size_t a = 0; a < n; ++a)
@@ -131,7 +131,6 @@ minimum minimise(Function& function, std::span<double> x, minimise_request const
             double const whole = 1 + dot(moved, turned) / curved;
             for (std::size_t a = 0; a < n; ++a)
                 for (std::size_t b = 0; b < n; ++b) shape(a, b) += (whole * step[a] * step[b] - moved[a] * step[b] - step[a] * moved[b]) / curved;
-            fresh = false;
         }
         if (asked.reciprocal)
             for (std::size_t a = 0; a < n; ++a) {
