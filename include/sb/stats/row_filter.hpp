@@ -71,15 +71,17 @@ void filter_rows(double const* from, double* to, std::ptrdiff_t stride, std::siz
     }
 }
 
-/// The products of all columns, of the lower triangle at least.
+/// The products of all columns with those before them and themselves, to a lower triangle of so many rows.
 template <std::size_t Width>
 void multiply_columns(double const* at, std::size_t rows, std::size_t columns, double* triangle) noexcept {
-    row_part<Width> sums[Width]{};
+    typename row_part<Width>::pair sums[Width][Width / 2]{};
     for (std::size_t i = 0; i < rows; ++i, at += Width) {
         row_part<Width> const row{at};
-        each<Width>([&](auto a) { sums[a].add(at[a], row); });
+        each<Width>([&](auto a) {
+            each<a / 2 + 1>([&](auto b) { sums[a][b] += at[a] * row.at[b]; });
+        });
     }
-    for (std::size_t a = 0; a < columns; ++a) std::memcpy(triangle + a * columns, sums[a].at, (a + 1) * sizeof(double));
+    for (std::size_t a = 0; a < columns; ++a) std::memcpy(triangle + a * columns, sums[a], (a + 1) * sizeof(double));
 }
 
 } // namespace sb::stats
