@@ -3,6 +3,7 @@
 #include <sb/stats/ks.hpp>
 #include <sb/stats/psi.hpp>
 #include "support/catch.hpp"
+#include "support/normal_values.hpp"
 #include "support/oracle.hpp"
 #include <algorithm>
 #include <cmath>
@@ -146,4 +147,18 @@ TEST_CASE("when nothing has moved the index is beyond its 5 % in one of twenty s
     double const share = beyond / double{samples};
     CHECK(share > 0.03);
     CHECK(share < 0.07);
+}
+
+TEST_CASE("thin bins raise no alarm: their p is the share of deals that part as clearly", "[psi:property]") {
+    normal_values chance{12};
+    int beyond = 0;
+    constexpr int samples = 400;
+    for (int i = 0; i < samples; ++i) beyond += psi(chance.many(20), chance.many(20)).p <= 0.05;
+    CHECK(beyond <= samples * 0.05 + 3 * std::sqrt(samples * 0.05 * 0.95)); // chi square would say so of half of them
+    CHECK(psi(chance.many(20), chance.many(20, 3)).p == Approx(0.001)); // and what has moved is seen: no deal parts as clearly
+    auto many = chance.many(150'000);
+    auto const more = chance.many(150'000);
+    many.push_back(1e6); // all but two bins are empty
+    CHECK(std::isnan(psi(many, more).p)); // too many to deal out
+    CHECK(psi(many, more).index == Approx(0).margin(0.01));
 }

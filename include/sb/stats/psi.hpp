@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The population stability index: how far have recent values moved from a baseline, over equal bins of the baseline?
 #pragma once
+#include <sb/core/random.hpp>
 #include <sb/stats/answer.hpp>
 #include <sb/stats/chi_square.hpp>
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace sb::stats {
@@ -26,11 +28,72 @@ struct psi_request {
 struct psi_answer {
     no_answer why = no_answer::none;
     double index = 0;
-    double p = 0; ///< of an index this large when nothing has moved: chi square, good when bins hold five values or more
+    double p = 0; ///< of an index this large when nothing has moved: by chi square, or by shuffles where a bin is thin; NaN where that would take long
     std::size_t baseline = 0, recent = 0; ///< values
     std::size_t outside = 0; ///< recent ones beyond the baseline's range
     explicit operator bool() const noexcept { return why == no_answer::none; }
 };
+
+namespace detail {
+
+inline constexpr double fewest_in_bin = 5; ///< values of either sample that a bin is expected to hold where chi square is good
+inline constexpr std::size_t most_shuffles = 999, fewest_shuffles = 99;
+inline constexpr double most_psi_steps = 2e7; ///< values looked at for shuffles, a fraction of a second
+
+/// The index alone, of samples that are finite and not empty.
+class psi_index {
+public:
+    /// `counts` holds twice as many as there are bins; what was counted stays there.
+    psi_index(psi_request const& asked, std::span<double> counts) noexcept : asked_{asked}, before_{counts.first(asked.bins)}, after_{counts.last(asked.bins)} {}
+
+    /// NaN where the range of the baseline is too large for a double.
+    double of(std::span<double const> baseline, std::span<double const> recent) noexcept {
+        auto const [least, most] = std::minmax_element(baseline.begin(), baseline.end());
+        low_ = *least, high_ = *most;
+        if (low_ == high_) low_ -= 0.5, high_ += 0.5; // one value has a bin of its own
+        if (!std::isfinite(high_ - low_)) return std::numeric_limits<double>::quiet_NaN();
+        std::fill(before_.begin(), before_.end(), 0.0), std::fill(after_.begin(), after_.end(), 0.0);
+        for (double const x : baseline) ++before_[bin_of(x)];
+        double counted = 0;
+        outside_ = 0;
+        for (double const x : recent) {
+            bool const outside = x < low_ || x > high_;
+            outside_ += outside;
+            if (outside && asked_.ends == psi_ends::dropped) continue;
+            ++after_[bin_of(x)], ++counted;
+        }
+        auto const share = [&](double count, double all) { return count > 0 ? count / all : asked_.empty; };
+        double index = 0;
+        for (std::size_t i = 0; i < before_.size(); ++i) {
+            double const was = share(before_[i], static_cast<double>(baseline.size())), is = share(after_[i], counted);
+            index += (is - was) * std::log(is / was);
+        }
+        return index;
+    }
+    std::size_t outside() const noexcept { return outside_; }
+    /// Whether a bin is expected to hold too few of the smaller sample.
+    bool thin(double smaller, double all) const noexcept {
+        for (std::size_t i = 0; i < before_.size(); ++i)
+            if ((before_[i] + after_[i]) * smaller / all < fewest_in_bin) return true;
+        return false;
+    }
+
+private:
+    double edge(std::size_t i) const noexcept { return i == before_.size() ? high_ : low_ + static_cast<double>(i) * ((high_ - low_) / static_cast<double>(before_.size())); }
+    std::size_t bin_of(double x) const noexcept { // each begins with its lower edge; the last holds its upper one too
+        auto const bins = before_.size();
+        auto at = static_cast<std::size_t>(std::clamp((x - low_) / (high_ - low_) * static_cast<double>(bins), 0.0, static_cast<double>(bins - 1)));
+        while (at > 0 && x < edge(at)) --at;
+        while (at + 1 < bins && x >= edge(at + 1)) ++at;
+        return at;
+    }
+    psi_request asked_;
+    std::span<double> before_, after_;
+    double low_ = 0, high_ = 0;
+    std::size_t outside_ = 0;
+};
+
+} // namespace detail
 
 /// `room` is memory that the caller lends.
 inline psi_answer psi(std::span<double const> baseline, std::span<double const> recent, psi_request const& asked, std::vector<double>& room) {
@@ -43,35 +106,31 @@ inline psi_answer psi(std::span<double const> baseline, std::span<double const> 
     if (!all_finite(baseline) || !all_finite(recent)) return none(no_answer::not_finite);
     if (baseline.empty() || recent.empty()) return none(no_answer::too_short);
     if (asked.bins < 2 || !(asked.empty > 0)) return none(no_answer::bad_request);
-    auto const [least, most] = std::minmax_element(baseline.begin(), baseline.end());
-    double low = *least, high = *most;
-    if (low == high) low -= 0.5, high += 0.5; // one value has a bin of its own
-    if (!std::isfinite(high - low)) return none(no_answer::not_finite);
-    auto const bins = asked.bins;
-    auto const edge = [&](std::size_t i) { return i == bins ? high : low + static_cast<double>(i) * ((high - low) / static_cast<double>(bins)); };
-    auto const bin_of = [&](double x) { // each begins with its lower edge; the last holds its upper one too
-        auto at = static_cast<std::size_t>(std::clamp((x - low) / (high - low) * static_cast<double>(bins), 0.0, static_cast<double>(bins - 1)));
-        while (at > 0 && x < edge(at)) --at;
-        while (at + 1 < bins && x >= edge(at + 1)) ++at;
-        return at;
-    };
-    room.assign(2 * bins, 0);
-    double *const before = room.data(), *const after = before + bins;
-    for (double const x : baseline) ++before[bin_of(x)];
-    double counted = 0;
-    for (double const x : recent) {
-        bool const outside = x < low || x > high;
-        got.outside += outside;
-        if (outside && asked.ends == psi_ends::dropped) continue;
-        ++after[bin_of(x)], ++counted;
+    auto const whole = baseline.size() + recent.size();
+    room.resize(2 * asked.bins + whole);
+    auto const all = std::span{room}.last(whole);
+    std::copy(recent.begin(), recent.end(), std::copy(baseline.begin(), baseline.end(), all.begin()));
+    detail::psi_index counter{asked, std::span{room}.first(2 * asked.bins)};
+    got.index = counter.of(baseline, recent);
+    if (!std::isfinite(got.index)) return none(no_answer::not_finite);
+    got.outside = counter.outside();
+    auto const n = static_cast<double>(whole);
+    if (!counter.thin(static_cast<double>(std::min(baseline.size(), recent.size())), n)) {
+        double const weight = 1 / static_cast<double>(baseline.size()) + 1 / static_cast<double>(recent.size());
+        got.p = chi_square_upper(got.index / weight, static_cast<double>(asked.bins - 1));
+        return got;
     }
-    auto const share = [&](double count, double all) { return count > 0 ? count / all : asked.empty; };
-    for (std::size_t i = 0; i < bins; ++i) {
-        double const was = share(before[i], static_cast<double>(baseline.size())), is = share(after[i], counted);
-        got.index += (is - was) * std::log(is / was);
+    // thin bins: how often do values that are dealt out anew give as large an index?
+    auto const shuffles = static_cast<std::size_t>(std::min(static_cast<double>(detail::most_shuffles), detail::most_psi_steps / n));
+    if (shuffles < detail::fewest_shuffles) return got.p = std::numeric_limits<double>::quiet_NaN(), got;
+    random_stream chance{1};
+    std::size_t as_large = 1; // as it came is one way of dealing
+    for (std::size_t round = 0; round < shuffles; ++round) {
+        for (std::size_t i = 0; i + 1 < whole && i < baseline.size(); ++i) std::swap(all[i], all[i + chance.below(whole - i)]);
+        double const index = counter.of(all.first(baseline.size()), all.last(recent.size()));
+        as_large += !(index < got.index * (1 - 1e-12));
     }
-    double const weight = 1 / static_cast<double>(baseline.size()) + 1 / static_cast<double>(recent.size());
-    got.p = chi_square_upper(got.index / weight, static_cast<double>(bins - 1));
+    got.p = static_cast<double>(as_large) / static_cast<double>(shuffles + 1);
     return got;
 }
 inline psi_answer psi(std::span<double const> baseline, std::span<double const> recent, psi_request const& asked = {}) {

@@ -24,11 +24,11 @@ inline double_pair load_pair(double const* from) noexcept {
 inline void store_pair(double* to, double_pair both) noexcept { std::memcpy(to, &both, sizeof both); }
 
 #if SB_X86
-inline two lesser(two a, two b) noexcept { return _mm_min_pd(a, b); }
-inline two greater(two a, two b) noexcept { return _mm_max_pd(a, b); }
+inline double_pair lesser(double_pair a, double_pair b) noexcept { return _mm_min_pd(a, b); }
+inline double_pair greater(double_pair a, double_pair b) noexcept { return _mm_max_pd(a, b); }
 #else
-inline two lesser(two a, two b) noexcept { return {a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]}; }
-inline two greater(two a, two b) noexcept { return {a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1]}; }
+inline double_pair lesser(double_pair a, double_pair b) noexcept { return {a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]}; }
+inline double_pair greater(double_pair a, double_pair b) noexcept { return {a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1]}; }
 #endif
 
 /// What `of` makes of two values at once, added up; of what does not fill eight, one by one.
@@ -62,17 +62,17 @@ struct reach {
 inline reach reach_of(std::span<double const> values) noexcept {
     double const* const x = values.data();
     auto const n = values.size();
-    detail::two const first{x[0], x[0]};
+    detail::double_pair const first{x[0], x[0]};
     auto least = first, most = first, more_least = first, more_most = first;
-    detail::two nothing{}, more_nothing{}; // a NaN of what is not finite
+    detail::double_pair nothing{}, more_nothing{}; // a NaN of what is not finite
     std::size_t i = 0;
     for (; i + 4 <= n; i += 4) {
-        auto const a = detail::load_two(x + i), b = detail::load_two(x + i + 2);
+        auto const a = detail::load_pair(x + i), b = detail::load_pair(x + i + 2);
         least = detail::lesser(a, least), most = detail::greater(a, most), nothing += a - a;
         more_least = detail::lesser(b, more_least), more_most = detail::greater(b, more_most), more_nothing += b - b;
     }
     for (; i < n; ++i) {
-        detail::two const a{x[i], x[i]};
+        detail::double_pair const a{x[i], x[i]};
         least = detail::lesser(a, least), most = detail::greater(a, most), nothing += a - a;
     }
     least = detail::lesser(least, more_least), most = detail::greater(most, more_most), nothing += more_nothing;
