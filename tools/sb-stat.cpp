@@ -93,14 +93,17 @@ sb::result<void> work(sb::cli::io& io, choices asked) {
     }
     bool const several = asked.files.size() > 1;
     sb::track::columns all;
-    sb::track::column_reader reader{asked.from};
+    if (std::count(asked.files.begin(), asked.files.end(), "-") > 1) return sb::caller_error("-: standard input can be read once");
+    sb::track::column_reader reader{asked.from, several};
     for (auto const& file : asked.files) {
         SB_TRY(auto from, sb::source::open(file));
         SB_CHECK(reader.read(from, file, all, [&](std::int64_t line, std::size_t byte, std::string_view what) { io.reject(several ? file : "", line, byte, what); }));
     }
     if (io.bad_lines > 0) return {}; // an answer that leaves values out is another test's
     auto const& counts = reader.counts();
-    if (counts.without > 0) io.log.info(sb::cat("lines without ", asked.from.field, asked.from.by.empty() ? "" : sb::cat(" or ", asked.from.by), ", passed over: ", counts.without));
+    bool const nothing = std::all_of(all.begin(), all.end(), [](auto const& each) { return each.values.empty(); });
+    if (nothing && counts.without > 0) io.log.warn(sb::cat("no line has ", asked.from.field, asked.from.by.empty() ? "" : sb::cat(" and ", asked.from.by)));
+    else if (counts.without > 0) io.log.info(sb::cat("lines without ", asked.from.field, asked.from.by.empty() ? "" : sb::cat(" or ", asked.from.by), ", passed over: ", counts.without));
     if (!asked.from.by.empty()) std::sort(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.name < b.name; });
 
     SB_TRY(auto const answers, sb::track::answered(all, asked.test, several || !asked.from.by.empty()));

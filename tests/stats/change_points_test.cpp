@@ -88,6 +88,20 @@ TEST_CASE("every instruction set finds the same split, to the byte", "[change_po
     }
 }
 
+TEST_CASE("the clearest split is that of the definition for shortest stretches up to half of the values", "[change_points:property]") {
+    sb::random_stream chance{17};
+    split_finder finder;
+    for (std::size_t const least : {7u, 8u, 9u, 10u, 16u, 17u, 20u, 25u, 30u})
+        for (std::size_t const n : {2 * least, 2 * least + 1, std::size_t{60}, std::size_t{61}}) {
+            series x(n);
+            for (double& each : x) each = chance.unit();
+            auto const got = finder.best(x, least), want = by_definition(x, least);
+            INFO("n " << n << " least " << least);
+            CHECK(got.gain == Approx(want.gain).epsilon(1e-9).margin(1e-11));
+            CHECK((got.at == want.at && got.end == want.end));
+        }
+}
+
 TEST_CASE("changes of mean and of spread are found where they are", "[change_points:property]") {
     normal_values chance{8};
     series steps = chance.many(60, 0, 1);

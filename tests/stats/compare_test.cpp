@@ -214,7 +214,13 @@ TEST_CASE("what cannot be compared is not", "[means:degenerate][mann_whitney:deg
     CHECK(mean_of(none).why == no_answer::too_short);
     CHECK(mean_of(flat).why == no_answer::constant);
     CHECK(mean_of(odd).why == no_answer::not_finite);
-    CHECK(mean_of(huge).why == no_answer::not_finite);
+    CHECK(mean_of(huge).mean == Approx(1.05e308)); // whatever the magnitude
+    CHECK(mean_of(sample{1e-160, 3e-160, 2e-160}).error == Approx(1e-160 / std::sqrt(3.0)).epsilon(1e-12).margin(0));
+    CHECK(mean_of(sample{-1e308, 1e308}).why == no_answer::not_finite);
+    CHECK(mean_of(flat).mean == 3); // known, without a doubt to judge by
+    CHECK(difference_of_means(flat, other).mean == 1);
+    CHECK(difference_of_means(sample{0.3, 0.3, 0.3}, sample{0.1 + 0.2, 0.3, 0.1 + 0.2}).why != no_answer::none); // nothing but rounding
+    CHECK(mean_of(sample{1, 2, 3}).equivalence_p(1e160) == 0);
     CHECK(std::isnan(mean_of(flat).p));
     CHECK(mean_of(sample{1, 3, 2, 5, 1, 2, 4, 3}, true).why == no_answer::none);
     CHECK(mean_of(sample{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, true).why == no_answer::too_short); // a ramp tells of no mean

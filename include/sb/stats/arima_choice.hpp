@@ -20,7 +20,7 @@ struct arma_terms {
 };
 
 struct arima_choice_request {
-    std::span<arma_terms const> candidates{}; ///< none: all up to two of each
+    std::span<arma_terms const> candidates{}; ///< none: all up to two of each; with one difference by_order also each with a slope
     int d = -1; ///< differences; -1: by the tests, at most 2
     double level = 0.05; ///< of the tests
     arima_constant constant = arima_constant::by_order;
@@ -67,14 +67,19 @@ inline arima_choice choose_arima(std::span<double const> values, arima_choice_re
     else if (asked.regressors.empty()) got.d = differences_needed(values, asked.level, room);
     else if (auto const left = least_squares(asked.regressors, values); left) got.d = differences_needed(left.residuals, asked.level, room);
     arima_request one;
-    one.constant = asked.constant, one.regressors = asked.regressors, one.effort = asked.effort;
-    for (auto const& each : candidates) {
-        one.order = {each.p, got.d, each.q};
-        auto model = arima(values, one, room.fit);
-        if (++got.tried; model) ++got.answered;
-        bool const first = got.tried == 1, better = model && (!got.best || model.aicc < got.best.aicc - 1e-7); // a tie is the earlier one's
-        if (first || better) got.best = std::move(model);
-    }
+    one.regressors = asked.regressors, one.effort = asked.effort;
+    auto const consider = [&](arima_constant constant) {
+        one.constant = constant;
+        for (auto const& each : candidates) {
+            one.order = {each.p, got.d, each.q};
+            auto model = arima(values, one, room.fit);
+            if (++got.tried; model) ++got.answered;
+            bool const first = got.tried == 1, better = model && (!got.best || model.aicc < got.best.aicc - 1e-7); // a tie is the earlier one's
+            if (first || better) got.best = std::move(model);
+        }
+    };
+    consider(asked.constant);
+    if (asked.constant == arima_constant::by_order && asked.candidates.empty() && got.d == 1) consider(arima_constant::with);
     return got;
 }
 inline arima_choice choose_arima(std::span<double const> values, arima_choice_request const& asked = {}) {

@@ -45,19 +45,20 @@ private:
     /// What lies before the first value and behind the last one is read, but never counts.
     void prepare(std::span<double const> values, std::size_t least) {
         auto const n = values.size();
-        values_.assign(n + 2 * ends, values.back());
-        std::copy(values.begin(), values.end(), values_.begin() + ends);
-        within_.assign(n + 2 * ends, 0);
+        lead_ = ends + least; // the first ends walk back over a shortest stretch, and further than there are values
+        values_.assign(lead_ + n + ends, values.back());
+        std::copy(values.begin(), values.end(), values_.begin() + static_cast<std::ptrdiff_t>(lead_));
+        within_.assign(lead_ + n + ends, 0);
         before_.assign(n + ends + 1, 0);
-        before_each_.assign(n + 2 * ends + 1, 0);
-        std::fill_n(before_each_.begin(), ends + least, infinite);
+        before_each_.assign(lead_ + n + ends + 1, 0);
+        std::fill_n(before_each_.begin(), lead_ + least, infinite);
         while (inverse_.size() < n + ends) inverse_.push_back(inverse_.empty() ? 0 : 1 / static_cast<double>(inverse_.size()));
         least_ = least;
     }
 
     /// Ends behind the values `first` to `first` + 7.
     void take(std::size_t first, std::size_t n, std::size_t least, split& found) noexcept {
-        double const* const x = values_.data() + ends;
+        double const* const x = values_.data() + lead_;
         detail::energy_walk::place here;
         for (std::size_t k = 0; k < ends; ++k) here.last[k] = x[first + k];
         walk_.distances(x, first, here.last, here.back); // of each new value to all before
@@ -69,7 +70,7 @@ private:
             whole[k] = (k > 0 ? whole[k - 1] : before_[first]) + row;
             if (end > n) continue;
             before_[end] = whole[k];
-            if (end >= least_) before_each_[ends + end] = end > 1 ? whole[k] / static_cast<double>(end - 1) : 0;
+            if (end >= least_) before_each_[lead_ + end] = end > 1 ? whole[k] / static_cast<double>(end - 1) : 0;
         }
         // what before/(at - 1) + within/(size - 1) is below where the gain is larger; rounding is let pass, and judged there
         auto const set_limits = [&] {
@@ -79,7 +80,7 @@ private:
             }
         };
         for (std::size_t k = 0; k < ends; ++k) here.back[k] = here.within[k] = 0, here.limit[k] = -infinite;
-        here.values = x + first, here.row = within_.data() + ends + first, here.each = before_each_.data() + ends + first, here.inverse = inverse_.data();
+        here.values = x + first, here.row = within_.data() + lead_ + first, here.each = before_each_.data() + lead_ + first, here.inverse = inverse_.data();
         walk_.back(here, least - 1); // too short to be a stretch
         set_limits();
         for (auto const steps = first + ends > least ? first + ends - least : 0; walk_.back(here, steps);) {
@@ -89,7 +90,7 @@ private:
                 auto const at = first + k - step, end = first + k + 1, size = step + 1;
                 double const between = whole[k] - before_[at] - here.within[k];
                 double const of_later = static_cast<double>(at) * here.within[k] * inverse_[step];
-                double const gain = 2 / static_cast<double>(end) * (between - static_cast<double>(size) * before_each_[ends + at] - of_later);
+                double const gain = 2 / static_cast<double>(end) * (between - static_cast<double>(size) * before_each_[lead_ + at] - of_later);
                 if (gain > found.gain) found = {at, end, gain};
             }
             set_limits();
@@ -100,7 +101,7 @@ private:
     std::vector<double> values_, inverse_;
     std::vector<double> within_; // of each split, up to the last end that was taken
     std::vector<double> before_, before_each_; // of each split: within the earlier stretch, and by one value less than it has
-    std::size_t least_ = 1;
+    std::size_t least_ = 1, lead_ = ends; // values that a stretch has at least; places before the first value
 };
 
 } // namespace sb::stats

@@ -15,7 +15,7 @@ namespace sb::stats {
 /// A mean, or a difference of two, with the error that it has.
 struct mean_answer {
     no_answer why = no_answer::none;
-    double mean = 0, error = 0; ///< what is estimated, and its standard error
+    double mean = 0, error = 0; ///< what is estimated, known also of values that do not spread; and its standard error
     double freedom = 0; ///< of the t that it is judged by
     double statistic = 0, p = 0; ///< two-sided, of being nothing
     double n = 0; ///< values; fewer where they depend on each other
@@ -57,22 +57,50 @@ inline no_answer lacks(std::span<double const> values) noexcept {
     return values.size() < 2 ? no_answer::too_short : no_answer::none;
 }
 
+/// Mean and deviation at any magnitude. What does not spread beyond the rounding of its values does not spread.
+struct spread_sample {
+    double mean = 0, deviation = 0; ///< by n - 1; infinite where a double does not hold the range
+};
+/// `at(i)`: each of n > 1 values; `largest`: of what they were made of, in size.
+template <class At>
+spread_sample spread_of(std::size_t n, double largest, At const& at) noexcept {
+    double least = at(0), most = least;
+    for (std::size_t i = 1; i < n; ++i) least = std::min(least, at(i)), most = std::max(most, at(i));
+    double const range = most - least, rounding = 4 * std::numeric_limits<double>::epsilon() * largest;
+    if (!std::isfinite(range)) return {0, std::numeric_limits<double>::infinity()};
+    int scale = 0; // a power of two, which costs no digit
+    if (range > 0) (void)std::frexp(range, &scale);
+    moments all;
+    for (std::size_t i = 0; i < n; ++i) all.push(std::ldexp(at(i) - least, -scale));
+    return {least + std::ldexp(*all.mean(), scale), range <= rounding ? 0 : std::ldexp(*all.stddev(), scale)};
+}
+inline spread_sample spread_of(std::span<double const> values) noexcept {
+    double largest = 0;
+    for (double const x : values) largest = std::max(largest, std::abs(x));
+    return spread_of(values.size(), largest, [&](std::size_t i) { return values[i]; });
+}
+/// A mean that is known, of values that do not spread.
+inline mean_answer no_spread(double mean, double n, no_answer why) noexcept {
+    auto got = no_mean(why, n);
+    got.mean = mean;
+    return got;
+}
+
 } // namespace detail
 
 /// Of one sample; with `autocorrelated` neighbours may depend on each other, as an autoregression of first order has it.
 inline mean_answer mean_of(std::span<double const> values, bool autocorrelated = false) noexcept {
     auto const n = static_cast<double>(values.size());
     if (auto const why = detail::lacks(values); why != no_answer::none) return detail::no_mean(why, n);
-    auto const all = moments::of(values);
+    auto const all = detail::spread_of(values);
+    if (!std::isfinite(all.deviation)) return detail::no_mean(no_answer::not_finite, n);
+    if (!(all.deviation > 0)) return detail::no_spread(all.mean, n, no_answer::constant);
     mean_answer got;
-    got.mean = *all.mean(), got.n = n;
-    if (!(all.squares() > 0)) return detail::no_mean(no_answer::constant, n);
-    if (!std::isfinite(all.squares())) return detail::no_mean(no_answer::not_finite, n);
+    got.mean = all.mean, got.n = n;
     if (autocorrelated) got.n = effective_n(n, autocorrelation(values).value_or(0));
     if (got.n < 2) return detail::no_mean(no_answer::too_short, got.n);
     // of fewer independent values the spread itself is known less well, and is larger than it seems
-    double const variance = all.squares() / (n - n / got.n);
-    got.error = std::sqrt(variance / got.n), got.freedom = got.n - 1;
+    got.error = all.deviation * std::sqrt((n - 1) / (n - n / got.n) / got.n), got.freedom = got.n - 1;
     return detail::judged(got);
 }
 
@@ -81,14 +109,14 @@ inline mean_answer difference_of_means(std::span<double const> first, std::span<
     auto const m = static_cast<double>(first.size()), n = static_cast<double>(second.size());
     for (auto const& each : {first, second})
         if (auto const why = detail::lacks(each); why != no_answer::none) return detail::no_mean(why, m + n);
-    auto const a = moments::of(first), b = moments::of(second);
-    double const of_a = *a.variance() / m, of_b = *b.variance() / n, sum = of_a + of_b;
-    if (!std::isfinite(sum)) return detail::no_mean(no_answer::not_finite, m + n);
+    auto const a = detail::spread_of(first), b = detail::spread_of(second);
     mean_answer got;
-    got.mean = *b.mean() - *a.mean(), got.n = m + n;
-    if (!(sum > 0)) return detail::no_mean(got.mean == 0 ? no_answer::constant : no_answer::perfect_fit, m + n);
-    got.error = std::sqrt(sum);
-    double const share = of_a / sum; // the degrees of Welch and Satterthwaite, without squares that vanish
+    got.mean = b.mean - a.mean, got.n = m + n;
+    double const of_a = a.deviation / std::sqrt(m), of_b = b.deviation / std::sqrt(n);
+    got.error = std::hypot(of_a, of_b);
+    if (!std::isfinite(got.error) || !std::isfinite(got.mean)) return detail::no_mean(no_answer::not_finite, m + n);
+    if (!(got.error > 0)) return detail::no_spread(got.mean, m + n, got.mean == 0 ? no_answer::constant : no_answer::perfect_fit);
+    double const share = (of_a / got.error) * (of_a / got.error); // the degrees of Welch and Satterthwaite, without squares that vanish
     got.freedom = 1 / (share * share / (m - 1) + (1 - share) * (1 - share) / (n - 1));
     return detail::judged(got);
 }
@@ -97,15 +125,17 @@ inline mean_answer difference_of_means(std::span<double const> first, std::span<
 inline mean_answer paired_difference(std::span<double const> first, std::span<double const> second) noexcept {
     auto const n = static_cast<double>(first.size());
     if (first.size() != second.size()) return detail::no_mean(no_answer::bad_request, n);
-    moments all;
+    if (first.size() < 2) return detail::no_mean(all_finite(first) && all_finite(second) ? no_answer::too_short : no_answer::not_finite, n);
+    double largest = 0;
     for (std::size_t i = 0; i < first.size(); ++i) {
         if (!std::isfinite(second[i] - first[i])) return detail::no_mean(no_answer::not_finite, n);
-        all.push(second[i] - first[i]);
+        largest = std::max({largest, std::abs(first[i]), std::abs(second[i])});
     }
-    if (all.count() < 2) return detail::no_mean(no_answer::too_short, n);
-    if (!(all.squares() > 0)) return detail::no_mean(*all.mean() == 0 ? no_answer::constant : no_answer::perfect_fit, n);
+    auto const all = detail::spread_of(first.size(), largest, [&](std::size_t i) { return second[i] - first[i]; });
+    if (!std::isfinite(all.deviation)) return detail::no_mean(no_answer::not_finite, n);
+    if (!(all.deviation > 0)) return detail::no_spread(all.mean, n, all.mean == 0 ? no_answer::constant : no_answer::perfect_fit);
     mean_answer got;
-    got.mean = *all.mean(), got.n = n, got.error = std::sqrt(*all.variance() / n), got.freedom = n - 1;
+    got.mean = all.mean, got.n = n, got.error = all.deviation / std::sqrt(n), got.freedom = n - 1;
     return detail::judged(got);
 }
 

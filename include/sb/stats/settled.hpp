@@ -40,7 +40,7 @@ struct settle_request {
 };
 
 /// What a window lacks.
-enum class unsettled : std::uint8_t { nothing, level, slope, spread, wandering, passes };
+enum class unsettled : std::uint8_t { nothing, level, slope, spread, wandering, passes, dependence };
 
 inline char const* name_of(unsettled what) noexcept {
     switch (what) {
@@ -50,6 +50,7 @@ inline char const* name_of(unsettled what) noexcept {
     case unsettled::spread: return "its spread has changed";
     case unsettled::wandering: return "it wanders";
     case unsettled::passes: return "earlier windows did not pass yet";
+    case unsettled::dependence: return "its values depend on each other so much that they tell of hardly any change";
     }
     return "";
 }
@@ -90,7 +91,7 @@ inline mean_answer of_dependent(double change, double squares, double weight, st
                                 double rounding) noexcept {
     auto const n = static_cast<double>(left.size());
     double const effective = effective_n(n, correlation_left(left, terms, rounding));
-    if (effective <= terms) return no_mean(no_answer::too_short, effective);
+    if (effective <= terms) return no_spread(change, effective, no_answer::too_short);
     mean_answer got;
     got.mean = change, got.n = effective, got.freedom = effective - terms;
     // the spread of fewer independent values is known less well, and so is the change
@@ -145,7 +146,10 @@ inline settle_answer look(std::span<double const> values, settle_request const& 
     got.drift = of_dependent(slope * n / 2, square_sum(), n * n / 4 / times, left, 2, rounding);
     got.effective = got.change.n;
     bool const few = size < fewest_for_slope; // for an interval of the slope: of three values it would have one degree of freedom
-    if (!got.change || !(got.drift || few)) return none(no_answer::too_short);
+    if (!got.change || !(got.drift || few)) {
+        if (few) return none(no_answer::too_short);
+        return got.lacks = unsettled::dependence, got; // as many values as were asked for, and fewer independent ones than it takes
+    }
     if (size >= fewest_for_spread) {
         std::span<double const> const halves[] = {early, late};
         auto const spreads = levene(halves);

@@ -39,6 +39,7 @@ inline double student_t_upper(double t, double df) noexcept {
     if (t == 0) return 0.5;
     if (std::isinf(t)) return 0;
     double const a = df / 2, b = 0.5, square = t * t / df;
+    if (std::isinf(square)) return 0;
     double const x = 1 / (1 + square), rest = square / (1 + square); // x + rest = 1
     // x^a (1 - x)^b / B(a, b)
     double const front = std::exp(-a * std::log1p(square)) * std::sqrt(rest) * detail::gamma_half_ratio(a) / std::sqrt(std::numbers::pi);

@@ -34,11 +34,13 @@ public:
     /// Line and byte from 1.
     using fault_report = std::function<void(std::int64_t line, std::size_t byte, std::string_view what)>;
 
-    explicit column_reader(column_question const& asked) : asked_{asked}, value_{paths(asked.field)}, group_{paths(asked.by)}, lines_{std::move(wanted_)} {}
+    /// `apart`: groups of the same name in different inputs are different columns, which bear the input's name too.
+    explicit column_reader(column_question const& asked, bool apart = false) : asked_{asked}, apart_{apart}, value_{paths(asked.field)}, group_{paths(asked.by)}, lines_{std::move(wanted_)} {}
 
     /// Adds what the input holds; `name` is that of its column, where nothing else tells them apart.
     result<void> read(source& from, std::string const& name, std::vector<column>& into, fault_report const& wrong) {
         if (asked_.by.empty()) into.push_back({name});
+        else if (apart_) input_ = name, known_.clear();
         std::int64_t line = 0;
         for (std::string_view block;;) {
             SB_TRY(bool const more, from.next_block(block));
@@ -108,12 +110,15 @@ private:
         name_.clear();
         if (group->type == json::field_type::scalar) name_ = group->raw();
         else if (auto const bad = json::unescape(group->raw(), name_)) return wrong(byte_of(*group) + bad->at, bad->what);
+        if (!input_.empty()) name_.insert(0, input_ + ": ");
         auto const [place, is_new] = known_.try_emplace(name_, into.size());
         if (is_new) into.push_back({name_});
         into[place->second].values.push_back(x);
     }
 
     column_question asked_;
+    bool apart_;
+    std::string input_; // whose groups are read, where that tells them apart
     json::wanted_fields wanted_; // before the slots that it gives, and taken by the reader of lines after
     places value_, group_;
     json::line_reader lines_;

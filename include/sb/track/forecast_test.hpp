@@ -22,7 +22,8 @@ namespace sb::track {
 namespace detail {
 
 inline constexpr std::size_t fewest_for_arima = 20; ///< below, a smoothed level or trend has less to go wrong
-inline constexpr std::size_t most_judged = 30; ///< steps at a series' end that are forecast anew, each from what was before it
+/// Steps at a series' end that are forecast anew, each from what was before it; of a long series fewer, for each takes as long.
+inline std::size_t most_judged(std::size_t n) noexcept { return n <= 1000 ? 30 : std::max<std::size_t>(30'000 / n, 1); }
 
 class forecaster {
 public:
@@ -34,7 +35,7 @@ public:
             auto const chosen = stats::choose_arima(values, {}, arima_);
             if (!chosen.best) return chosen.best.why;
             auto const& order = chosen.best.order;
-            model_ = cat("arima(", order.p, ",", order.d, ",", order.q, ")"), aicc_ = chosen.best.aicc;
+            model_ = cat("arima(", order.p, ",", order.d, ",", order.q, ")", order.d > 0 && chosen.best.has_constant ? " with drift" : ""), aicc_ = chosen.best.aicc;
             return stats::forecast(chosen.best, to, confidence);
         }
         auto const smoothed = stats::smooth_best(values, smoothing_);
@@ -70,7 +71,7 @@ inline test_record forecast_of(std::vector<double> const& values, test_question 
     r.besides.set("steps", std::move(steps));
     // how one step ahead fared at the series' own end, from no more than was known before each value
     stats::origin_request past;
-    past.first = std::max<std::size_t>(values.size() / 2, values.size() - std::min(values.size(), detail::most_judged));
+    past.first = std::max<std::size_t>(values.size() / 2, values.size() - std::min(values.size(), detail::most_judged(values.size())));
     past.first = std::max<std::size_t>(past.first, 2);
     detail::forecaster again{asked.model};
     auto const score = stats::rolling_origin(values, past, [&](std::span<double const> before, std::span<double> to) {

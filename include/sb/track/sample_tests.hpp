@@ -11,6 +11,7 @@
 #include <sb/track/column.hpp>
 #include <sb/track/test_answer.hpp>
 #include <sb/track/test_question.hpp>
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -57,7 +58,7 @@ inline test_record compare(columns const& two, test_question const& asked) {
         auto const [lo, hi] = means.interval(asked.confidence);
         r.besides.set("difference", means.mean), r.besides.set("lo", lo), r.besides.set("hi", hi);
         if (asked.margin) r.besides.set("equivalence_p", means.equivalence_p(*asked.margin));
-    }
+    } else if (std::isfinite(means.mean)) r.besides.set("difference", means.mean); // known, but there is no doubt in it to judge by
     if (asked.paired) return r;
     if (auto const ranks = stats::mann_whitney(first, second, asked.confidence)) {
         auto const [lo, hi] = ranks.shift_interval;

@@ -5,8 +5,8 @@
 #include <sb/stats/bootstrap.hpp>
 #include <sb/stats/change_points.hpp>
 #include <sb/stats/confidence_sequence.hpp>
-#include <sb/stats/interval.hpp>
 #include <sb/stats/kpss.hpp>
+#include <sb/stats/means.hpp>
 #include <sb/stats/moments.hpp>
 #include <sb/stats/phillips_perron.hpp>
 #include <sb/stats/rank_correlation.hpp>
@@ -88,16 +88,20 @@ inline test_record trend_of(std::vector<double> const& values, test_question con
     auto r = begun("trend", values.size());
     r.besides.set("confidence", asked.confidence);
     auto const line = stats::theil_sen(values, asked.confidence);
-    std::vector<double> places(values.size());
-    std::iota(places.begin(), places.end(), 1.0);
-    auto const order = stats::kendall(places, values);
-    if (line.why == stats::no_answer::perfect_fit || !line) {
+    if (!line && line.why != stats::no_answer::perfect_fit) {
         r.reason = stats::name_of(line.why);
         return r;
     }
+    std::vector<double> places(values.size());
+    std::iota(places.begin(), places.end(), 1.0);
+    auto const order = stats::kendall(places, values);
     r.statistic = line.slope;
-    if (order) r.p = order.p, r.besides.set("tau", order.r);
-    r.besides.set("lo", finite_or_null(line.bounds.lo)), r.besides.set("hi", finite_or_null(line.bounds.hi)), r.besides.set("intercept", line.intercept);
+    r.besides.set("tau", finite_or_null(order.r));
+    if (order) r.p = order.p;
+    else r.reason = stats::name_of(order.why); // the line is known, but there is no doubt in it to judge by
+    if (line) r.besides.set("lo", finite_or_null(line.bounds.lo)), r.besides.set("hi", finite_or_null(line.bounds.hi));
+    else r.besides.set("lo", line.slope), r.besides.set("hi", line.slope); // so many of its pairs agree
+    r.besides.set("intercept", line.intercept);
     return r;
 }
 
@@ -120,22 +124,16 @@ inline test_record interval_of(std::vector<double> const& values, test_question 
         stats::normal_sequence sequence{1 - asked.confidence};
         for (double const x : values) sequence.push(x);
         auto const got = sequence.now();
-        if (got) r.statistic = got.estimate, ends(got.within.lo, got.within.hi);
+        if (got.n > 0 && std::isfinite(got.estimate)) r.statistic = got.estimate;
+        if (got) ends(got.within.lo, got.within.hi);
         else r.reason = stats::name_of(got.why);
         return r;
     }
-    auto const all = stats::moments::of(values);
-    if (!stats::all_finite(values)) r.reason = stats::name_of(stats::no_answer::not_finite);
-    else if (values.empty()) r.reason = stats::name_of(stats::no_answer::too_short);
-    else {
-        r.statistic = *all.mean();
-        if (values.size() < 2) r.reason = stats::name_of(stats::no_answer::too_short);
-        else if (!(all.squares() > 0)) r.reason = stats::name_of(stats::no_answer::constant);
-        else {
-            auto const [lo, hi] = stats::mean_interval(*all.mean(), *all.variance(), all.count(), asked.confidence);
-            ends(lo, hi);
-        }
-    }
+    auto const got = stats::mean_of(values);
+    if (std::isfinite(got.mean)) r.statistic = got.mean;
+    else if (values.size() == 1 && std::isfinite(values[0])) r.statistic = values[0];
+    if (got) ends(got.interval(asked.confidence).lo, got.interval(asked.confidence).hi);
+    else r.reason = stats::name_of(got.why);
     return r;
 }
 
@@ -172,12 +170,16 @@ inline answers converged(columns const& all, test_question const& asked) {
         auto r = begun("converged", got.n);
         r.besides.set("converged", got ? value{got.settled()} : value{});
         if (got) {
-            r.statistic = got.change.mean;
-            if (got.change.error > 0) r.p = std::max(got.change.equivalence_p(how.margin), got.drift.equivalence_p(how.margin)); // else nothing moves, and no chance is in it
+            if (std::isfinite(got.change.mean)) r.statistic = got.change.mean;
+            if (got.change && got.change.error > 0) { // else nothing moves, and no chance is in it
+                r.p = got.change.equivalence_p(how.margin);
+                if (got.drift) r.p = std::max(*r.p, got.drift.equivalence_p(how.margin));
+            }
             if (got.lacks != stats::unsettled::nothing) r.besides.set("because", stats::name_of(got.lacks));
             auto const [lo, hi] = got.change.interval(1 - 2 * how.alpha);
             auto const [drift_lo, drift_hi] = got.drift.interval(1 - 2 * how.alpha);
-            r.besides.set("lo", lo), r.besides.set("hi", hi), r.besides.set("drift", got.drift.mean), r.besides.set("drift_lo", drift_lo), r.besides.set("drift_hi", drift_hi);
+            r.besides.set("lo", finite_or_null(lo)), r.besides.set("hi", finite_or_null(hi));
+            r.besides.set("drift", finite_or_null(got.drift.mean)), r.besides.set("drift_lo", finite_or_null(drift_lo)), r.besides.set("drift_hi", finite_or_null(drift_hi));
             r.besides.set("effective_n", got.effective);
             r.besides.set("spread_p", finite_or_null(got.spread_p)), r.besides.set("adf_p", finite_or_null(got.adf_p)), r.besides.set("kpss_p", finite_or_null(got.kpss_p));
         } else r.reason = stats::name_of(got.why);

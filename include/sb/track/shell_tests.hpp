@@ -6,7 +6,9 @@
 #include <sb/track/forecast_test.hpp>
 #include <sb/track/sample_tests.hpp>
 #include <sb/track/series_tests.hpp>
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -55,12 +57,12 @@ inline constexpr shell_test shell_tests[] = {
 
 /// The answers to a question that has been checked; an answer to each series bears its name where `named`.
 inline result<answers> answered(columns const& all, test_question const& asked, bool named) {
-    auto const* test = std::begin(shell_tests);
-    while (test->name != asked.test) ++test;
+    auto const* const test = std::find_if(std::begin(shell_tests), std::end(shell_tests), [&](shell_test const& each) { return each.name == asked.test; });
+    if (test == std::end(shell_tests)) return caller_error(cat("\"", asked.test, "\" is none of the tests"));
     if (test->fewest > 0 && (all.size() < test->fewest || all.size() > test->most))
         return caller_error(cat(asked.test, " compares ", test->most == test->fewest ? "two" : "two or more", " samples, and there ", all.size() == 1 ? "is 1" : cat("are ", all.size()),
                                 ": give a file for each, or --field and --by for JSON lines"));
-    if ((asked.paired || asked.test == "correlation") && all[0].values.size() != all[1].values.size()) return caller_error(cat(asked.paired ? "--paired" : asked.test, ": the samples have ", all[0].values.size(), " and ", all[1].values.size(), " values"));
+    if (test->fewest == 2 && (asked.paired || asked.test == "correlation") && all[0].values.size() != all[1].values.size()) return caller_error(cat(asked.paired ? "--paired" : asked.test, ": the samples have ", all[0].values.size(), " and ", all[1].values.size(), " values"));
     auto said = test->answer(all, asked);
     if (named && test->fewest == 0)
         for (std::size_t i = 0; i < all.size(); ++i) said[i].name = all[i].name;

@@ -37,6 +37,7 @@ struct test_question {
         if (bins < 2 || bins > 10'000) return caller_error("--bins: must be from 2 to 10000");
         if (maxlag && (*maxlag < 0 || *maxlag > 1'000'000)) return caller_error("--maxlag: must be from 0 to 1000000");
         if (autolag == "none" && !maxlag) return caller_error("--autolag none: say with --maxlag how many lags there shall be");
+        if (method == "bootstrap" && !(confidence <= 0.9999)) return caller_error("--confidence: a bootstrap can be 0.9999 sure at most");
         if (steps < 1 || steps > 10'000) return caller_error("--steps: must be from 1 to 10000");
         if (test == "pp" && regression == "ctt") return caller_error("--regression ctt: pp takes n, c or ct");
         if (test == "kpss" && regression != "c" && regression != "ct") return caller_error(cat("--regression ", regression, ": kpss takes c or ct"));
