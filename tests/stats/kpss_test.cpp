@@ -12,7 +12,7 @@ TEST_CASE("KPSS agrees with exact arithmetic, and with R at its lags", "[kpss:or
     for (auto const& c : *member(file, "cases")->if_array()) {
         auto const& exact = *member(c, "exact");
         auto const rule = text(c, "nlags");
-        kpss_request asked{text(c, "regression") == "ct" ? trend::linear : trend::constant, rule == "auto" ? kpss_lags::automatic : rule == "legacy" ? kpss_lags::legacy : kpss_lags::fixed, 0};
+        kpss_request asked{text(c, "regression") == "ct" ? trend::linear : trend::constant, rule == "auto" ? long_run_lags::automatic : rule == "legacy" ? long_run_lags::legacy : long_run_lags::fixed, 0};
         if (rule.empty()) asked.lags = static_cast<int>(number(c, "nlags"));
         INFO(text(c, "series") << " " << text(c, "regression") << " " << rule << " " << asked.lags);
         auto const got = kpss(all_series().at(text(c, "series")), asked, room);
@@ -39,21 +39,21 @@ TEST_CASE("what KPSS has no answer to gets a reason", "[kpss:degenerate]") {
     CHECK(kpss(wide).why == no_answer::not_finite);
     std::vector<double> ramp;
     for (int i = 0; i < 30; ++i) ramp.push_back(0.1 * i);
-    CHECK(kpss(ramp, {trend::linear, kpss_lags::automatic, 0}).why == no_answer::perfect_fit);
+    CHECK(kpss(ramp, {trend::linear, long_run_lags::automatic, 0}).why == no_answer::perfect_fit);
     CHECK(kpss(ramp).p == kpss_least_p);
-    CHECK(kpss(ramp, {trend::constant, kpss_lags::fixed, 30}).why == no_answer::bad_request);
-    CHECK(kpss(ramp, {trend::constant, kpss_lags::fixed, 29}).why == no_answer::no_freedom);
-    CHECK(kpss(ramp, {trend::constant, kpss_lags::fixed, -1}).why == no_answer::bad_request);
-    CHECK(kpss(ramp, {trend::quadratic, kpss_lags::fixed, 3}).why == no_answer::bad_request);
+    CHECK(kpss(ramp, {trend::constant, long_run_lags::fixed, 30}).why == no_answer::bad_request);
+    CHECK(kpss(ramp, {trend::constant, long_run_lags::fixed, 29}).why == no_answer::no_freedom);
+    CHECK(kpss(ramp, {trend::constant, long_run_lags::fixed, -1}).why == no_answer::bad_request);
+    CHECK(kpss(ramp, {trend::quadratic, long_run_lags::fixed, 3}).why == no_answer::bad_request);
 }
 
 TEST_CASE("units and offsets do not move the statistic of KPSS", "[kpss:property]") {
     for (auto const& [name, values] : all_series())
         for (auto const around : {trend::constant, trend::linear}) {
             INFO(name);
-            auto const want = kpss(values, {around, kpss_lags::automatic, 0});
+            auto const want = kpss(values, {around, long_run_lags::automatic, 0});
             auto other = values;
             for (auto& x : other) x = std::ldexp(-x, 300);
-            CHECK(kpss(other, {around, kpss_lags::automatic, 0}).statistic == want.statistic);
+            CHECK(kpss(other, {around, long_run_lags::automatic, 0}).statistic == want.statistic);
         }
 }

@@ -45,7 +45,7 @@ inline std::size_t differences_needed(std::span<double const> values, double lev
     auto& x = room.series;
     x.assign(values.begin(), values.end());
     for (std::size_t d = 0; d < 2; ++d) {
-        auto const stays = kpss(x, {trend::constant, kpss_lags::automatic, 0}, room.room);
+        auto const stays = kpss(x, {trend::constant, long_run_lags::automatic, 0}, room.room);
         auto const returns = adf(x, {trend::constant, lag_choice::aic, -1}, room.dickey_fuller);
         if (!stays && !returns) return d;
         if (stays && stays.p > level) return d;

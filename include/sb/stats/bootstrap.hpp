@@ -9,6 +9,7 @@
 #include <sb/core/random.hpp>
 #include <sb/stats/answer.hpp>
 #include <sb/stats/interval.hpp>
+#include <sb/stats/normal.hpp>
 #include <sb/stats/quantile.hpp>
 #include <sb/stats/student_t.hpp>
 #include <algorithm>
@@ -52,9 +53,6 @@ struct bootstrap_room {
 };
 
 namespace detail {
-
-/// The z below which a share of a normal distribution lies, 0 < share < 1.
-inline double normal_place(double share) noexcept { return share < 0.5 ? -normal_quantile(share) : normal_quantile(1 - share); }
 
 /// Efron's a, of the statistic without each value; NaN where none changes it.
 inline double acceleration_of(std::span<double> without) noexcept {
@@ -106,7 +104,7 @@ bootstrap_answer bootstrapped(std::size_t n, double estimate, Draw&& draw, Leave
     if (share > 0 && share < 1) {
         room.without.resize(n);
         for (std::size_t i = 0; i < n; ++i) room.without[i] = leave_out(i);
-        double const bias = normal_place(share), speed = acceleration_of(room.without);
+        double const bias = -normal_quantile(share), speed = acceleration_of(room.without);
         auto const moved = [&](double to) {
             double const from = bias + to, shrunk = 1 - speed * from;
             return shrunk > 0 ? 0.5 * std::erfc(-(bias + from / shrunk) / std::numbers::sqrt2) : nan;

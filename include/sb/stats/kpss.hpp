@@ -17,13 +17,9 @@
 
 namespace sb::stats {
 
-/// How many products of residuals with earlier ones count: given, by the data (Hobijn, Franses and Ooms 1998), or by the rule of
-/// older programs, 12 (n / 100)^(1/4).
-enum class kpss_lags : std::uint8_t { fixed, automatic, legacy };
-
 struct kpss_request {
     trend around = trend::constant; ///< or linear
-    kpss_lags choice = kpss_lags::automatic;
+    long_run_lags choice = long_run_lags::automatic; ///< by the data as Hobijn, Franses and Ooms (1998) do
     int lags = 0; ///< for `fixed`
 };
 
@@ -120,8 +116,8 @@ inline kpss_answer kpss(std::span<double const> values, kpss_request const& aske
 
     auto const shifted = [&](std::size_t by) { return unit.dot(left + by, left, n - by); };
     double lags = asked.lags;
-    if (asked.choice == kpss_lags::legacy) lags = std::ceil(12 * std::pow(count / 100, 0.25));
-    if (asked.choice == kpss_lags::automatic) {
+    if (asked.choice == long_run_lags::legacy) lags = std::ceil(12 * std::pow(count / 100, 0.25));
+    if (asked.choice == long_run_lags::automatic) {
         auto const looked = static_cast<std::size_t>(std::pow(count, 2.0 / 9));
         double sum = squares / count, weighted = 0;
         for (std::size_t i = 1; i <= looked && i < n; ++i) {
@@ -132,7 +128,7 @@ inline kpss_answer kpss(std::span<double const> values, kpss_request const& aske
         lags = std::floor(1.1447 * std::cbrt(ratio * ratio) * std::cbrt(count));
         if (!std::isfinite(lags)) return none(no_answer::no_freedom);
     }
-    if (asked.choice == kpss_lags::fixed && (lags < 0 || lags >= count)) return none(no_answer::bad_request);
+    if (asked.choice == long_run_lags::fixed && (lags < 0 || lags >= count)) return none(no_answer::bad_request);
     // with all products counted the statistic is a half, whatever the data
     if (lags >= count - 1) return none(no_answer::no_freedom);
     auto const taken = static_cast<std::size_t>(lags);

@@ -3,6 +3,7 @@
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <sb/stats/moments.hpp>
+#include <sb/stats/scaled_moments.hpp>
 #include <sb/stats/student_t.hpp>
 #include <algorithm>
 #include <cmath>
@@ -65,14 +66,14 @@ struct spread_sample {
 template <class At>
 spread_sample spread_of(std::size_t n, double largest, At const& at) noexcept {
     double least = at(0), most = least;
-    for (std::size_t i = 1; i < n; ++i) least = std::min(least, at(i)), most = std::max(most, at(i));
+    scaled_moments all;
+    for (std::size_t i = 0; i < n; ++i) {
+        double const x = at(i);
+        least = std::min(least, x), most = std::max(most, x);
+        if (!all.push(x)) return {0, std::numeric_limits<double>::infinity()};
+    }
     double const range = most - least, rounding = 4 * std::numeric_limits<double>::epsilon() * largest;
-    if (!std::isfinite(range)) return {0, std::numeric_limits<double>::infinity()};
-    int scale = 0; // a power of two, which costs no digit
-    if (range > 0) (void)std::frexp(range, &scale);
-    moments all;
-    for (std::size_t i = 0; i < n; ++i) all.push(std::ldexp(at(i) - least, -scale));
-    return {least + std::ldexp(*all.mean(), scale), range <= rounding ? 0 : std::ldexp(*all.stddev(), scale)};
+    return {all.mean(), !std::isfinite(range) ? range : range <= rounding ? 0 : all.stddev()};
 }
 inline spread_sample spread_of(std::span<double const> values) noexcept {
     double largest = 0;

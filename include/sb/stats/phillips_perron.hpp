@@ -22,13 +22,9 @@
 
 namespace sb::stats {
 
-/// How many products of residuals with earlier ones count, by Bartlett's weights: given, by the data (Newey and West 1994), or by
-/// the rule of older programs, 12 (n / 100)^(1/4).
-enum class long_run_lags : std::uint8_t { fixed, automatic, legacy };
-
 struct phillips_perron_request {
     trend with = trend::constant; ///< or none, or linear
-    long_run_lags choice = long_run_lags::automatic;
+    long_run_lags choice = long_run_lags::automatic; ///< by the data as Newey and West (1994) do
     int lags = 0; ///< for `fixed`
 };
 

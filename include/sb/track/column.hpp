@@ -4,6 +4,7 @@
 #include <sb/core/source.hpp>
 #include <sb/core/text.hpp>
 #include <sb/json/line_reader.hpp>
+#include <sb/json/number.hpp>
 #include <sb/json/unescape.hpp>
 #include <algorithm>
 #include <charconv>
@@ -86,7 +87,11 @@ private:
         if (text.front() == '+') text.remove_prefix(1);
         double x = 0;
         auto const [rest, code] = std::from_chars(text.data(), text.data() + text.size(), x);
-        if (code != std::errc{}) return wrong(where, code == std::errc::result_out_of_range ? "no double holds this number" : "not a number");
+        if (code == std::errc::result_out_of_range) { // or one that is nearly nothing
+            auto const got = json::read_number({text.data(), static_cast<std::size_t>(rest - text.data())}, false);
+            if (got.kind != json::number_kind::real) return wrong(where, "no double holds this number");
+            x = got.real;
+        } else if (code != std::errc{}) return wrong(where, "not a number");
         if (rest != text.data() + text.size()) return wrong(static_cast<std::size_t>(rest - begin) + 1, "more than one number");
         into.back().values.push_back(x);
     }
@@ -99,11 +104,12 @@ private:
         auto const byte_of = [&](json::field const& f) { return static_cast<std::size_t>(f.at - lines_.line().data()) + 1; };
         auto const* const found = find(value_);
         if (!found || (found->type == json::field_type::scalar && found->raw() == "null")) return void(++counts_.without);
-        double x = 0;
         bool is_whole = false;
         auto const text = found->raw();
         if (found->type != json::field_type::scalar || json::number_length(text, is_whole) != text.size()) return wrong(byte_of(*found), cat("\"", asked_.field, "\" is not a number"));
-        if (std::from_chars(text.data(), text.data() + text.size(), x).ec != std::errc{}) return wrong(byte_of(*found), "no double holds this number");
+        auto const got = json::read_number(text, is_whole);
+        if (got.kind == json::number_kind::overflow) return wrong(byte_of(*found), "no double holds this number");
+        double const x = got.as_double();
         if (asked_.by.empty()) return into.back().values.push_back(x);
         auto const* const group = find(group_);
         if (!group || (group->type != json::field_type::text && group->type != json::field_type::scalar)) return void(++counts_.without);

@@ -73,10 +73,9 @@ inline test_record forecast_of(std::vector<double> const& values, test_question 
     stats::origin_request past;
     past.first = std::max<std::size_t>(values.size() / 2, values.size() - std::min(values.size(), detail::most_judged(values.size())));
     past.first = std::max<std::size_t>(past.first, 2);
-    detail::forecaster again{asked.model};
     auto const score = stats::rolling_origin(values, past, [&](std::span<double const> before, std::span<double> to) {
         stats::forecast_point one[1];
-        if (again(before, one, asked.confidence) != stats::no_answer::none) return false;
+        if (with(before, one, asked.confidence) != stats::no_answer::none) return false;
         to[0] = one[0].mean;
         return true;
     });

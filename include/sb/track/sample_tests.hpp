@@ -76,6 +76,7 @@ inline test_record correlation_of(columns const& two, test_question const& asked
     auto const got = stats::correlation(x, y, asked.confidence);
     if (!got) {
         r.reason = stats::name_of(got.why);
+        if (got.why == stats::no_answer::perfect_fit) r.statistic = got.r; // known, but there is no doubt in it to judge by
         return r;
     }
     r.statistic = got.r, r.p = got.p;

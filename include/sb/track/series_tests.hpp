@@ -17,7 +17,9 @@
 #include <sb/track/test_question.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -29,12 +31,26 @@ namespace sb::track {
 namespace detail {
 
 inline stats::trend trend_named(std::string_view regression) { return regression == "n" ? stats::trend::none : regression == "c" ? stats::trend::constant : regression == "ct" ? stats::trend::linear : stats::trend::quadratic; }
+/// Of kpss and pp.
+template <class Request>
+void take_lags(test_question const& asked, Request& how) {
+    how.choice = asked.lags == "auto" ? stats::long_run_lags::automatic : asked.lags == "legacy" ? stats::long_run_lags::legacy : stats::long_run_lags::fixed;
+    how.lags = asked.fixed_lags().value_or(0);
+}
 /// What the tests of a unit root have besides.
 template <class Answer>
 void add_root(test_record& r, Answer const& got, int lag, std::optional<double> criterion = {}) {
     r.besides.set("lag", std::int64_t{lag}), r.besides.set("nobs", static_cast<std::int64_t>(got.used));
     if (criterion) r.besides.set("ic", *criterion);
     r.besides.set("critical", object{{"1%", got.critical[0]}, {"5%", got.critical[1]}, {"10%", got.critical[2]}});
+}
+
+/// But for rounding all values lie on it.
+inline bool is_line(std::vector<double> const& values, double intercept, double slope) noexcept {
+    double off = 0, largest = 0;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        off = std::max(off, std::abs(values[i] - (intercept + slope * static_cast<double>(i)))), largest = std::max(largest, std::abs(values[i]));
+    return off <= 4 * std::numeric_limits<double>::epsilon() * largest;
 }
 
 } // namespace detail
@@ -56,8 +72,7 @@ inline test_record adf_of(std::vector<double> const& values, test_question const
 inline test_record kpss_of(std::vector<double> const& values, test_question const& asked) {
     stats::kpss_request how;
     how.around = detail::trend_named(asked.regression);
-    how.choice = asked.lags == "auto" ? stats::kpss_lags::automatic : asked.lags == "legacy" ? stats::kpss_lags::legacy : stats::kpss_lags::fixed;
-    how.lags = asked.fixed_lags().value_or(0);
+    detail::take_lags(asked, how);
     auto const got = stats::kpss(values, how);
     auto r = begun("kpss", got.n);
     settle(r, got, got.statistic);
@@ -71,8 +86,7 @@ inline test_record kpss_of(std::vector<double> const& values, test_question cons
 inline test_record phillips_perron_of(std::vector<double> const& values, test_question const& asked) {
     stats::phillips_perron_request how;
     how.with = detail::trend_named(asked.regression);
-    how.choice = asked.lags == "auto" ? stats::long_run_lags::automatic : asked.lags == "legacy" ? stats::long_run_lags::legacy : stats::long_run_lags::fixed;
-    how.lags = asked.fixed_lags().value_or(0);
+    detail::take_lags(asked, how);
     auto const got = stats::phillips_perron(values, how);
     auto r = begun("pp", got.n);
     settle(r, got, got.statistic);
@@ -97,8 +111,9 @@ inline test_record trend_of(std::vector<double> const& values, test_question con
     auto const order = stats::kendall(places, values);
     r.statistic = line.slope;
     r.besides.set("tau", finite_or_null(order.r));
-    if (order) r.p = order.p;
-    else r.reason = stats::name_of(order.why); // the line is known, but there is no doubt in it to judge by
+    if (!order) r.reason = stats::name_of(order.why);
+    else if (detail::is_line(values, line.intercept, line.slope)) r.reason = stats::name_of(stats::no_answer::perfect_fit); // no doubt to judge by
+    else r.p = order.p;
     if (line) r.besides.set("lo", finite_or_null(line.bounds.lo)), r.besides.set("hi", finite_or_null(line.bounds.hi));
     else r.besides.set("lo", line.slope), r.besides.set("hi", line.slope); // so many of its pairs agree
     r.besides.set("intercept", line.intercept);
