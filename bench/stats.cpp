@@ -3,25 +3,19 @@
 // stats measure DIR    a line a row: its name, "ours", median microseconds of a warm call, and the answers, by tabs
 // A call is timed in passes over all series of its file, so that no branch is learnt by heart. Time is the processor's, which
 // others on a busy machine do not lengthen.
+#include "support/normal_values.hpp"
 #include <sb/core/fd.hpp>
 #include <sb/core/text.hpp>
 #include <sb/stats/adf.hpp>
+#include <sb/stats/arima.hpp>
+#include <sb/stats/confidence_sequence.hpp>
 #include <sb/stats/energy_split.hpp>
 #include <sb/stats/interval.hpp>
 #include <sb/stats/kpss.hpp>
 #include <sb/stats/ks.hpp>
 #include <sb/stats/levene.hpp>
 #include <sb/stats/moments.hpp>
-#if __has_include(<sb/stats/arima.hpp>)
-#include <sb/stats/arima.hpp>
-#endif
-#if __has_include(<sb/stats/confidence_sequence.hpp>)
-#include <sb/stats/confidence_sequence.hpp>
-#endif
-#if __has_include(<sb/stats/rolling_adf.hpp>)
 #include <sb/stats/rolling_adf.hpp>
-#endif
-#include "support/normal_values.hpp"
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -171,7 +165,6 @@ void split_row(std::string const& folder) {
     row("e-divisive", all.size(), [&](std::size_t i) { return finder.best(all[i]); }, [](auto const& a) { return numbers{static_cast<double>(a.at), a.gain}; });
 }
 
-#if __has_include(<sb/stats/rolling_adf.hpp>)
 /// A step; the answers of the first windows of the first series, as many as a peer has time for.
 void rolling_row(std::string const& folder) {
     auto const all = read(folder, "ar-1000");
@@ -185,9 +178,7 @@ void rolling_row(std::string const& folder) {
     for (std::size_t i = 0; i < compared; ++i) std::printf("\t%.17g\t%d", answers[i].statistic, answers[i].lag);
     std::printf("\n");
 }
-#endif
 
-#if __has_include(<sb/stats/arima.hpp>)
 /// Four orders, of which the least criterion would be chosen; the answers are their likelihoods.
 void arima_row(std::string const& folder) {
     auto const all = read(folder, "ar-50");
@@ -208,9 +199,7 @@ void arima_row(std::string const& folder) {
         return likelihoods;
     });
 }
-#endif
 
-#if __has_include(<sb/stats/confidence_sequence.hpp>)
 /// A further value, and the bounds after it; they have no peer.
 template <class Sequence, class Value>
 void sequence_row(char const* name, std::vector<series> const& all, Sequence const& empty, Value const& value_of) {
@@ -230,7 +219,6 @@ void sequence_rows(std::string const& folder) {
     sequence_row("sequence-bounded", all, stats::bounded_sequence{-50, 50}, itself);
     sequence_row("sequence-share", all, stats::share_sequence{}, [](double x) { return x > 1; });
 }
-#endif
 
 } // namespace
 
@@ -241,14 +229,8 @@ int main(int argc, char** argv) {
     adf_rows(argv[2]);
     small_rows(argv[2]);
     split_row(argv[2]);
-#if __has_include(<sb/stats/rolling_adf.hpp>)
     rolling_row(argv[2]);
-#endif
-#if __has_include(<sb/stats/arima.hpp>)
     arima_row(argv[2]);
-#endif
-#if __has_include(<sb/stats/confidence_sequence.hpp>)
     sequence_rows(argv[2]);
-#endif
     return 0;
 }

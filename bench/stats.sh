@@ -115,7 +115,7 @@ table | awk -F '|' -v rounds="$rounds" -v data="$work/rounds" '
             other[++n] = us[row, peer, round]
             ratio[n] = other[n] / own[had]
         }
-        if ($6 != "" && !had) print "skipped: " $6 " (not in this tree)" > "/dev/stderr"
+        if ($6 != "" && !had) { print "             ?     " $6 ": ours gave no answer  MISSED"; ++missed }
         if (!had) next
         what = middle(own, had)
         if ($6 != "") printf "%12.3f us  %s\n", what, $6

@@ -61,27 +61,11 @@ TEST_CASE("a trend is found in values without one as often as is said", "[order_
 TEST_CASE("the interval of a mean misses it as often as it says", "[interval:property]") { check("interval"); }
 TEST_CASE("Wilson's interval misses a share as often as the page says", "[share:property]") { check("share"); }
 TEST_CASE("intervals of a slope miss it as often as the page says", "[least_squares:property]") { check("least_squares"); }
-#if __has_include(<sb/stats/phillips_perron.hpp>)
 TEST_CASE("Phillips and Perron's test takes walks for steady as often as the page says", "[phillips_perron:property]") { check("phillips_perron"); }
-#endif
-#if __has_include(<sb/stats/correlation.hpp>)
 TEST_CASE("a correlation is found where there is none as often as it says, and its interval misses it so", "[correlation:property]") { check("correlation"); }
-#endif
-#if __has_include(<sb/stats/rank_correlation.hpp>)
 TEST_CASE("Spearman and Kendall find a correlation where there is none as often as the page says", "[rank_correlation:property]") { check("rank_correlation"); }
-#endif
-#if __has_include(<sb/stats/theil_sen.hpp>)
 TEST_CASE("Theil and Sen's interval misses a slope no more often than it says", "[theil_sen:property]") { check("theil_sen"); }
-#endif
-#if __has_include(<sb/stats/bootstrap.hpp>)
 TEST_CASE("the bootstrap misses a mean as often as the page says", "[bootstrap:property]") { check("bootstrap"); }
-#endif
-#if __has_include(<sb/stats/prediction.hpp>)
 TEST_CASE("one value more lies outside its interval as often as is said", "[prediction:property]") { check("prediction"); }
-#endif
-#if __has_include(<sb/stats/conformal.hpp>)
 TEST_CASE("one error more lies outside its interval no more often than is said", "[conformal:property]") { check("conformal"); }
-#endif
-#if __has_include(<sb/stats/confidence_sequence.hpp>)
 TEST_CASE("of all looks at a confidence sequence none misses, but as rarely as is said", "[confidence_sequence:property]") { check("confidence_sequence"); }
-#endif

@@ -5,7 +5,11 @@
 #include "support/normal_values.hpp"
 #include <sb/core/random.hpp>
 #include <sb/stats/adf.hpp>
+#include <sb/stats/bootstrap.hpp>
 #include <sb/stats/change_points.hpp>
+#include <sb/stats/confidence_sequence.hpp>
+#include <sb/stats/conformal.hpp>
+#include <sb/stats/correlation.hpp>
 #include <sb/stats/interval.hpp>
 #include <sb/stats/kpss.hpp>
 #include <sb/stats/ks.hpp>
@@ -15,39 +19,18 @@
 #include <sb/stats/means.hpp>
 #include <sb/stats/moments.hpp>
 #include <sb/stats/order_trend.hpp>
+#include <sb/stats/phillips_perron.hpp>
+#include <sb/stats/prediction.hpp>
 #include <sb/stats/psi.hpp>
+#include <sb/stats/rank_correlation.hpp>
 #include <sb/stats/share.hpp>
+#include <sb/stats/theil_sen.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
-// of what this tree has
-#if __has_include(<sb/stats/bootstrap.hpp>)
-#include <sb/stats/bootstrap.hpp>
-#endif
-#if __has_include(<sb/stats/confidence_sequence.hpp>)
-#include <sb/stats/confidence_sequence.hpp>
-#endif
-#if __has_include(<sb/stats/conformal.hpp>)
-#include <sb/stats/conformal.hpp>
-#endif
-#if __has_include(<sb/stats/correlation.hpp>)
-#include <sb/stats/correlation.hpp>
-#endif
-#if __has_include(<sb/stats/phillips_perron.hpp>)
-#include <sb/stats/phillips_perron.hpp>
-#endif
-#if __has_include(<sb/stats/prediction.hpp>)
-#include <sb/stats/prediction.hpp>
-#endif
-#if __has_include(<sb/stats/rank_correlation.hpp>)
-#include <sb/stats/rank_correlation.hpp>
-#endif
-#if __has_include(<sb/stats/theil_sen.hpp>)
-#include <sb/stats/theil_sen.hpp>
-#endif
 
 namespace sb::test {
 
@@ -143,14 +126,11 @@ inline bool slope_is_missed(std::vector<double> const& x, double truth, int neig
     asked.neighbours = neighbours;
     return misses(stats::line_of(x, asked).interval_of(0), truth);
 }
-#if __has_include(<sb/stats/correlation.hpp>)
 inline bool correlation_is_missed(experiment& x) {
     auto [a, b] = x.two();
     for (std::size_t i = 0; i < b.size(); ++i) b[i] = 0.5 * a[i] + std::sqrt(0.75) * b[i];
     return misses(stats::correlation(a, b).bounds, 0.5);
 }
-#endif
-#if __has_include(<sb/stats/confidence_sequence.hpp>)
 template <class Sequence, class Value>
 bool ever_missed(Sequence sequence, std::vector<Value> const& values, double truth) {
     for (auto const each : values) {
@@ -159,7 +139,6 @@ bool ever_missed(Sequence sequence, std::vector<Value> const& values, double tru
     }
     return false;
 }
-#endif
 /// How many neighbours Newey and West let depend on each other.
 inline int neighbours_of(std::size_t n) { return static_cast<int>(4 * std::pow(static_cast<double>(n) / 100, 2.0 / 9)); }
 
@@ -169,9 +148,7 @@ inline int neighbours_of(std::size_t n) { return static_cast<int>(4 * std::pow(s
 inline constexpr error_row tests_of_nothing[] = {
     {"adf", "ADF around a level: a walk is called stationary", holds::nearly, [](experiment& x) { return detail::rejects(stats::adf(x.walk())); }},
     {"adf", "ADF around a trend: the same", holds::nearly, [](experiment& x) { return detail::rejects(stats::adf(x.walk(), {.with = stats::trend::linear})); }},
-#if __has_include(<sb/stats/phillips_perron.hpp>)
     {"phillips_perron", "Phillips and Perron around a level: the same", holds::nearly, [](experiment& x) { return detail::rejects(stats::phillips_perron(x.walk())); }},
-#endif
     {"kpss", "KPSS around a level: independent values are called wandering", holds::nearly, [](experiment& x) { return detail::rejects(stats::kpss(x.values())); }},
     {"levene", "Levene (median): two samples are called unlike in spread", holds::nearly, [](experiment& x) { return detail::levene_rejects(x.two()); }},
     {"ks", "Kolmogorov-Smirnov: two samples are called different", holds::at_most, [](experiment& x) { auto const [a, b] = x.two(); return detail::rejects(stats::ks(a, b)); }},
@@ -182,13 +159,9 @@ inline constexpr error_row tests_of_nothing[] = {
     {"psi", "stability index, its p: a sample has moved", holds::at_most, [](experiment& x) { auto const [a, b] = x.two(); return detail::rejects(stats::psi(a, b)); }, {4, 8, 40}},
     {"change_points", "e-divisive: a series that does not change is split", holds::exactly, [](experiment& x) { return !stats::change_points(x.values()).points.empty(); }, {4, 8, 40}},
     {"order_trend", "Spearman against the order: a trend is found", holds::nearly, [](experiment& x) { return detail::trend_is_found(x.values()); }},
-#if __has_include(<sb/stats/correlation.hpp>)
     {"correlation", "Pearson: two samples are said to go together", holds::exactly, [](experiment& x) { auto const [a, b] = x.two(); return detail::rejects(stats::correlation(a, b)); }},
-#endif
-#if __has_include(<sb/stats/rank_correlation.hpp>)
     {"rank_correlation", "Spearman: the same", holds::nearly, [](experiment& x) { auto const [a, b] = x.two(); return detail::rejects(stats::spearman(a, b)); }},
     {"rank_correlation", "Kendall: the same", holds::nearly, [](experiment& x) { auto const [a, b] = x.two(); return detail::rejects(stats::kendall(a, b)); }, {1, 40, 1}},
-#endif
 };
 inline constexpr error_row intervals_of_something[] = {
     {"interval", "mean, by t", holds::exactly, [](experiment& x) { return detail::mean_is_missed(x.values(3), 3); }},
@@ -198,26 +171,14 @@ inline constexpr error_row intervals_of_something[] = {
     {"mann_whitney", "shift of two samples, Hodges and Lehmann", holds::at_most, [](experiment& x) { auto const [a, b] = x.two(1); return detail::misses(stats::mann_whitney(a, b).shift_interval, 1); }, {4, 40, 4}},
     {"least_squares", "slope of a line, independent values", holds::exactly, [](experiment& x) { return detail::slope_is_missed(x.rising(x.values(), 0.1), 0.1); }},
     {"least_squares", "the same, neighbours correlate by 0.5, by Newey and West", holds::nearly, [](experiment& x) { return detail::slope_is_missed(x.rising(x.autoregression(0.5), 0.1), 0.1, detail::neighbours_of(x.n())); }},
-#if __has_include(<sb/stats/theil_sen.hpp>)
     {"theil_sen", "slope of a line, Theil and Sen", holds::at_most, [](experiment& x) { return detail::misses(stats::theil_sen(x.rising(x.values(), 0.1)).bounds, 0.1); }, {1, 4, 40}},
-#endif
-#if __has_include(<sb/stats/correlation.hpp>)
     {"correlation", "correlation of 0.5, by Fisher's z", holds::nearly, [](experiment& x) { return detail::correlation_is_missed(x); }},
-#endif
-#if __has_include(<sb/stats/bootstrap.hpp>)
     {"bootstrap", "mean, by the bootstrap (BCa)", holds::nearly, [](experiment& x) { return detail::misses(stats::bootstrap_mean(x.values(3)).bounds, 3); }, {20, 40, 100}},
-#endif
-#if __has_include(<sb/stats/prediction.hpp>)
     {"prediction", "one value more, by t", holds::exactly, [](experiment& x) { auto const before = x.values(3); return detail::misses(stats::predict(before).bounds(), x.value(3)); }},
-#endif
-#if __has_include(<sb/stats/conformal.hpp>)
     {"conformal", "one error more, by the order of those before (conformal)", holds::at_most, [](experiment& x) { return !stats::conformal(x.values(), 1 - asked_rate).covers(x.value()); }},
-#endif
-#if __has_include(<sb/stats/confidence_sequence.hpp>)
     {"confidence_sequence", "mean at any of n looks, normal values", holds::at_most, [](experiment& x) { return detail::ever_missed(stats::normal_sequence{}, x.values(3), 3); }},
     {"confidence_sequence", "mean at any of n looks, values in [0, 1]", holds::at_most, [](experiment& x) { return detail::ever_missed(stats::bounded_sequence{0, 1}, x.uniform(), 0.5); }},
     {"confidence_sequence", "share of 0.3 at any of n looks", holds::at_most, [](experiment& x) { return detail::ever_missed(stats::share_sequence{}, x.tries(0.3), 0.3); }},
-#endif
 };
 
 /// How often a row went wrong, and how far chance alone takes that from the truth.
