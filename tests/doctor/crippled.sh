@@ -43,9 +43,21 @@ goes_on() {
     printf '%-14s %s\n' "$finding" "$(sed -n "/\"name\":\"$finding\"/s/.*\"what\":\"\([^\"]*\)\".*/\1/p" "$work/found")"
 }
 
+# same_words_when_busy WORDS HOW…: what a dying process has to say is not lost where its parent comes first
+same_words_when_busy() {
+    local words=$1 busy=()
+    shift
+    for _ in 1 2 3; do timeout 20 sh -c 'while :; do :; done' & busy+=($!); done
+    "$@" sh -c 'for i in $(seq 60); do sb-exec -- true; done' 2>"$work/err"
+    kill "${busy[@]}" 2>/dev/null
+    wait "${busy[@]}" 2>/dev/null
+    [ "$(grep -cF "$words" "$work/err")" = 60 ] || wrong "of 60 refusals on busy processors not all say $words: $(grep -vF "$words" "$work/err" | head -1)"
+}
+
 refuses 'Operation not permitted' seccomp "$forbid" seccomp
 refuses 'Operation not permitted' namespaces "$forbid" namespaces
 refuses 'Operation not permitted' mounts "$forbid" mounts
+refuses 'start the loopback device: Operation not permitted' full "$forbid" loopback
 goes_on landlock "$forbid" landlock
 if [ "$(id -u)" = 0 ]; then
     no_groups() { unshare --mount sh -c 'for m in $(awk "{print \$5}" /proc/self/mountinfo | grep ^/sys/fs/cgroup | sort -r); do umount -l "$m"; done; exec "$@"' sh "$@"; }
@@ -55,6 +67,7 @@ if [ "$(id -u)" = 0 ]; then
     # the kernel gives a new /proc to nobody who sees the old one in part; where an older, whole one is mounted out of sight, it does
     if ! covered unshare --user --map-root-user --pid --fork --mount mount -t proc proc /proc 2>/dev/null; then
         refuses 'fsmount proc' proc covered
+        same_words_when_busy 'fsmount proc' covered
         covered bash -c 'mend=$(sb-doctor | sed -n "/\"name\":\"proc\"/s/.*\"mend\":\"\([^\"]*\)\".*/\1/p"); echo "               mended by: $mend"; eval "$mend" && sb-doctor --require proc --require full >/dev/null' ||
             wrong 'proc: not mended'
     fi

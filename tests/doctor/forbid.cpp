@@ -2,12 +2,15 @@
 // forbid WHAT[,WHAT…] COMMAND…: runs COMMAND under a filter that answers EPERM, as a container's does.
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <net/if.h>
 #include <sched.h>
 #include <string_view>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,6 +31,7 @@ int main(int argc, char** argv) {
                                   {"namespaces", {SYS_unshare}},
                                   {"mounts", {SYS_open_tree, SYS_fsopen, SYS_move_mount, SYS_mount_setattr}},
                                   {"mount_setattr", {SYS_mount_setattr}},
+                                  {"loopback", {}},
                                   {"pidfd", {SYS_pidfd_open}},
                                   {"landlock", {SYS_landlock_create_ruleset}}};
     std::vector<sock_filter> program{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
@@ -43,12 +47,16 @@ int main(int argc, char** argv) {
             for (auto const call : each.calls) program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1)), refuse();
         }
         if (!known) return std::fprintf(stderr, "forbid: no such word: %s\n", argv[1]), 2;
-        if (name != "namespaces") continue;
-        program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4));
-        program.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args))); // the low half, on a little-endian machine
-        program.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWUSER, 0, 1));
-        refuse();
-        program.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)));
+        // one call with certain arguments: the low half of an argument, on a little-endian machine
+        auto const refuse_some = [&](unsigned call, unsigned argument, std::uint16_t how, unsigned bits) {
+            program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4));
+            program.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offsetof(seccomp_data, args)) + 8 * argument));
+            program.push_back({static_cast<std::uint16_t>(BPF_JMP | how | BPF_K), 0, 1, bits});
+            refuse();
+            program.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)));
+        };
+        if (name == "namespaces") refuse_some(SYS_clone, 0, BPF_JSET, CLONE_NEWUSER);
+        if (name == "loopback") refuse_some(SYS_ioctl, 1, BPF_JEQ, SIOCSIFFLAGS);
     }
     program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
     sock_fprog const all{static_cast<unsigned short>(program.size()), program.data()};

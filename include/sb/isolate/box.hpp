@@ -222,7 +222,8 @@ private:
         message text;
         int fds[detail::most_passed];
         std::size_t count = 0;
-        if (!detail::receive_word(reaper_.socket.get(), text, fds, count)) return system_error("the first process of a sandbox died");
+        if (!detail::receive_word(reaper_.socket.get(), text, fds, count))
+            return built.has_error() ? built : system_error("the first process of a sandbox died");
         unique_fd got[detail::most_passed];
         for (std::size_t i = 0; i < count; ++i) got[i] = unique_fd{fds[i]};
         if (text.what == word::stop) {

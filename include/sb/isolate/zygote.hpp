@@ -16,6 +16,7 @@
 #include <cstring>
 #include <linux/capability.h>
 #include <linux/securebits.h>
+#include <poll.h>
 #include <sched.h>
 #include <string_view>
 #include <sys/mount.h>
@@ -140,8 +141,9 @@ inline result<void> step_down(int knobs) {
     return {};
 }
 
-/// In the zygote; when it returns, the walls stand.
-inline result<void> wall_in(zygote_plan const& plan, std::string const& root, int socket, unique_fd keeper, reaper_files& files) {
+/// In the zygote; when it returns well, the walls stand. Else `keeper` is open still: once it is closed the keeper ends, and the
+/// zygote with it, so what went wrong is said first.
+inline result<void> wall_in(zygote_plan const& plan, std::string const& root, int socket, unique_fd& keeper, reaper_files& files) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL); // should the keeper be dead already, the closed socket says so
     ::prctl(PR_SET_NAME, "sb-exec zygote");
     ::setsid();
@@ -202,8 +204,10 @@ inline result<zygote> start_zygote(zygote_plan& plan, std::string const& root, i
     }
     ours.reset();
     reaper_files files;
-    auto const walls = detail::wall_in(plan, root, socket, std::move(theirs), files);
+    auto const walls = detail::wall_in(plan, root, socket, theirs, files);
     if (walls.has_error()) {
+        pollfd keeper{theirs.get(), 0, 0};
+        if (::poll(&keeper, 1, 0) > 0) ::_exit(1); // it ended before the walls stood, and has said itself why
         (void)detail::send_word(socket, {word::stop, 0});
         (void)!::send(socket, walls.error().what.data(), walls.error().what.size(), MSG_NOSIGNAL);
         ::_exit(1);
