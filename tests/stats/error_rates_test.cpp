@@ -57,7 +57,6 @@ TEST_CASE("Mann and Whitney's test and its interval are wrong no more often than
 TEST_CASE("tests and intervals of means are wrong as often as they say", "[means:property]") { check("means"); }
 TEST_CASE("the stability index finds a move where there is none as often as the page says", "[psi:property]") { check("psi"); }
 TEST_CASE("e-divisive splits a series that does not change as often as it says", "[change_points:property]") { check("change_points"); }
-TEST_CASE("a trend is found in values without one as often as is said", "[order_trend:property]") { check("order_trend"); }
 TEST_CASE("the interval of a mean misses it as often as it says", "[interval:property]") { check("interval"); }
 TEST_CASE("Wilson's interval misses a share as often as the page says", "[share:property]") { check("share"); }
 TEST_CASE("intervals of a slope miss it as often as the page says", "[least_squares:property]") { check("least_squares"); }

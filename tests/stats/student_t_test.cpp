@@ -6,6 +6,7 @@
 #include "support/oracle.hpp"
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 using namespace sb::test;
 
@@ -31,6 +32,34 @@ TEST_CASE("with many degrees of freedom the quantile keeps its digits", "[studen
     CHECK(sb::stats::student_t_quantile(0.025, 1e4) == Approx(1.9602012398906262578).epsilon(1e-13));
     CHECK(sb::stats::student_t_quantile(0.025, 1e6) == Approx(1.9599663568141070353).epsilon(1e-13));
     CHECK(sb::stats::student_t_quantile(0.025, 1e9) == Approx(1.9599639869123254686).epsilon(1e-13));
+}
+
+TEST_CASE("with one or two degrees of freedom tail and quantile are what their formulas say, as far as numbers go", "[student_t:oracle]") {
+    using namespace sb::stats;
+    for (double const p : {0.4, 0.1, 1e-3, 1e-9, 1e-80, 1e-154, 1e-160, 1e-200, 1e-300}) {
+        double const cauchy = 1 / std::tan(std::numbers::pi * p), two = (1 - 2 * p) / std::sqrt(2 * p * (1 - p));
+        INFO(p);
+        CHECK(student_t_quantile(p, 1) == Approx(cauchy).epsilon(1e-12).margin(0));
+        CHECK(student_t_quantile(p, 2) == Approx(two).epsilon(1e-12).margin(0));
+        CHECK(student_t_upper(cauchy, 1) == Approx(p).epsilon(1e-12).margin(0));
+        CHECK(student_t_upper(two, 2) == Approx(p).epsilon(1e-12).margin(0));
+    }
+}
+
+TEST_CASE("where the quantile's series takes over from the search, both say the same", "[student_t:property]") {
+    using namespace sb::stats;
+    for (double const p : {0.49, 0.4, 0.3, 0.25, 0.1, 0.05, 0.025, 0.005, 1e-4, 1e-6, 1e-9, 1e-15, 1e-30, 1e-80, 1e-150, 1e-300}) {
+        double const z = normal_quantile(p), seam = 60 + 4 * z * z;
+        INFO(p << " at " << seam);
+        CHECK(student_t_quantile(p, seam * (1 + 1e-15)) == Approx(student_t_quantile(p, seam * (1 - 1e-15))).epsilon(1e-13).margin(0));
+        double before = student_t_quantile(p, seam / 2);
+        for (double df = seam / 2; (df *= 1.01) < 2 * seam;) {
+            double const t = student_t_quantile(p, df);
+            CHECK(t < before);
+            CHECK(student_t_upper(t, df) == Approx(p).epsilon(p < 1e-100 ? 1e-10 : 1e-12).margin(0));
+            before = t;
+        }
+    }
 }
 
 TEST_CASE("the interval of a mean agrees with rational arithmetic", "[interval:oracle]") {

@@ -41,7 +41,6 @@ Tests|psi|a distribution that has moved (stability index)
 Tests|multiple|several tests at once (Holm, Benjamini and Hochberg)
 Regression|least_squares|coefficients with HAC errors and leverage; ridge
 Regression|theil_sen|the slope that wild values do not move, with its interval
-Regression|order_trend|rank correlation with the order
 Regression|correlation|Pearson's, with its interval; over windows without drift
 Regression|rank_correlation|Spearman's and Kendall's, counted where it can be
 Forecasts|arima|ARIMA by exact likelihood, with regressors; forecasts

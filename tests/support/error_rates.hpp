@@ -18,7 +18,6 @@
 #include <sb/stats/mann_whitney.hpp>
 #include <sb/stats/means.hpp>
 #include <sb/stats/moments.hpp>
-#include <sb/stats/order_trend.hpp>
 #include <sb/stats/phillips_perron.hpp>
 #include <sb/stats/prediction.hpp>
 #include <sb/stats/psi.hpp>
@@ -113,10 +112,6 @@ inline bool levene_rejects(experiment::samples const& of) {
     std::span<double const> const groups[] = {of.first, of.second};
     return rejects(stats::levene(groups));
 }
-inline bool trend_is_found(std::vector<double> const& x) {
-    auto const got = stats::order_trend_of(x);
-    return got && got->p <= asked_rate;
-}
 inline bool mean_is_missed(std::vector<double> const& x, double truth) {
     auto const all = stats::moments::of(x);
     return misses(stats::mean_interval(*all.mean(), *all.variance(), all.count()), truth);
@@ -158,7 +153,6 @@ inline constexpr error_row tests_of_nothing[] = {
     {"means", "paired: a mean difference is called one", holds::exactly, [](experiment& x) { auto const [a, b] = x.two(); return detail::rejects(stats::paired_difference(a, b)); }},
     {"psi", "stability index, its p: a sample has moved", holds::at_most, [](experiment& x) { auto const [a, b] = x.two(); return detail::rejects(stats::psi(a, b)); }, {4, 8, 40}},
     {"change_points", "e-divisive: a series that does not change is split", holds::exactly, [](experiment& x) { return !stats::change_points(x.values()).points.empty(); }, {4, 8, 40}},
-    {"order_trend", "Spearman against the order: a trend is found", holds::nearly, [](experiment& x) { return detail::trend_is_found(x.values()); }},
     {"correlation", "Pearson: two samples are said to go together", holds::exactly, [](experiment& x) { auto const [a, b] = x.two(); return detail::rejects(stats::correlation(a, b)); }},
     {"rank_correlation", "Spearman: the same", holds::nearly, [](experiment& x) { auto const [a, b] = x.two(); return detail::rejects(stats::spearman(a, b)); }},
     {"rank_correlation", "Kendall: the same", holds::nearly, [](experiment& x) { auto const [a, b] = x.two(); return detail::rejects(stats::kendall(a, b)); }, {1, 40, 1}},

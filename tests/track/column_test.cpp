@@ -59,6 +59,7 @@ TEST_CASE("each input is a column, an empty one too") {
 
 TEST_CASE("what is no number is told where it begins") {
     CHECK(read({"1\n two\n"}, {}).faults == std::vector<std::string>{"2:2 not a number"});
+    CHECK(read({"\xef\xbb\xbf""1\n2\n"}, {}).faults == std::vector<std::string>{"1:1 a byte order mark"});
     CHECK(read({"1e400\n-1e400\n"}, {}).faults.size() == 2);
     CHECK(read({"3 4\n"}, {}).faults == std::vector<std::string>{"1:2 more than one number"});
     CHECK(read({"{\"a\":1}\n"}, {}).faults.at(0).starts_with("1:1 an object"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <sb/core/result.hpp>
+#include <sb/core/text.hpp>
 #include <sb/core/value.hpp>
 #include <cstdint>
 #include <optional>
@@ -8,6 +9,62 @@
 #include <utility>
 
 namespace sb {
+
+/// What a test has besides statistic and p: each is there, or null, as the test knows it.
+struct test_member {
+    enum class type : std::uint8_t { number, integer, text, truth, numbers, list };
+    char const* name;
+    type is;
+    char const* of; ///< the tests, apart by a blank
+    char const* what;
+};
+inline constexpr test_member test_members[] = {
+    {"regression", test_member::type::text, "adf kpss pp", "what the series may have besides: n, c, ct or ctt"},
+    {"lag", test_member::type::integer, "adf kpss pp", "earlier differences that were kept, or neighbours that were weighed"},
+    {"nobs", test_member::type::integer, "adf pp", "rows of the regression"},
+    {"ic", test_member::type::number, "adf", "the criterion that chose the lag, at that lag"},
+    {"critical", test_member::type::numbers, "adf pp", "of the statistic, at 1%, 5% and 10%, for so many values"},
+    {"level_statistic", test_member::type::number, "pp", "the test of the coefficient itself"},
+    {"level_p", test_member::type::number, "pp", "of level_statistic"},
+    {"center", test_member::type::text, "levene", "what spread was measured from"},
+    {"groups", test_member::type::integer, "levene", "samples"},
+    {"exact", test_member::type::truth, "ks", "p was counted, ties and all; else it is the limit for large samples"},
+    {"outside", test_member::type::integer, "psi", "values of the second sample beyond the range of the first"},
+    {"difference", test_member::type::number, "compare", "the second mean less the first"},
+    {"equivalence_p", test_member::type::number, "compare", "small when the means differ by less than the margin"},
+    {"rank_p", test_member::type::number, "compare", "of Mann and Whitney"},
+    {"effect", test_member::type::number, "compare", "the chance that a second value is larger than a first, equal ones counted half"},
+    {"shift", test_member::type::number, "compare", "the median of all differences (Hodges and Lehmann)"},
+    {"shift_lo", test_member::type::number, "compare", "the lower end of its interval"},
+    {"shift_hi", test_member::type::number, "compare", "the upper end"},
+    {"spearman", test_member::type::number, "correlation", "the correlation of ranks"},
+    {"spearman_p", test_member::type::number, "correlation", "of spearman"},
+    {"kendall", test_member::type::number, "correlation", "the correlation of pairs (tau-b)"},
+    {"kendall_p", test_member::type::number, "correlation", "of kendall"},
+    {"tau", test_member::type::number, "trend", "Kendall's tau-b of value and position, which p is of"},
+    {"intercept", test_member::type::number, "trend", "where the line is at the first value"},
+    {"confidence", test_member::type::number, "ci correlation trend forecast", "of the intervals"},
+    {"method", test_member::type::text, "ci", "how the interval was made"},
+    {"lo", test_member::type::number, "ci compare correlation trend converged", "the lower end of the interval of statistic; in compare, of difference"},
+    {"hi", test_member::type::number, "ci compare correlation trend converged", "the upper end"},
+    {"model", test_member::type::text, "forecast", "what foretold"},
+    {"aicc", test_member::type::number, "forecast", "of the model, by which it was chosen"},
+    {"steps", test_member::type::list, "forecast", "mean, lo and hi of each step ahead"},
+    {"judged", test_member::type::integer, "forecast", "values at the end that were foretold from those before"},
+    {"mae", test_member::type::number, "forecast", "how far those were off, on average"},
+    {"skill", test_member::type::number, "forecast", "how much nearer than the last value before: 1 is exact, 0 no nearer"},
+    {"mase", test_member::type::number, "forecast", "mae in units of the changes from value to value"},
+    {"points", test_member::type::list, "changepoint", "each change: at (the first value that is different, from 1), p, mean_before, mean_after"},
+    {"converged", test_member::type::truth, "converged", "shown to have settled; null without an answer"},
+    {"because", test_member::type::text, "converged", "what is lacking, where it is not shown"},
+    {"drift", test_member::type::number, "converged", "what the slope adds"},
+    {"drift_lo", test_member::type::number, "converged", "the lower end of its interval"},
+    {"drift_hi", test_member::type::number, "converged", "the upper end"},
+    {"effective_n", test_member::type::number, "converged", "independent values that would tell as much"},
+    {"spread_p", test_member::type::number, "converged", "of the test that both halves spread alike, corrected for the number of series"},
+    {"adf_p", test_member::type::number, "converged", "of adf"},
+    {"kpss_p", test_member::type::number, "converged", "of kpss"},
+};
 
 /// What a statistical test says of some values; or why it says nothing.
 struct test_record {
@@ -19,7 +76,7 @@ struct test_record {
     std::optional<std::string> p_bound; ///< "<=" or ">=": no more is known of p than that
     std::int64_t n = 0;
     std::optional<std::string> reason; ///< why there is no answer
-    object besides = {}; ///< what this test has besides: `lag`, `critical`, `lo` …
+    object besides = {}; ///< see test_members
 
     object to_object() const {
         auto const or_null = [](auto const& x) { return x ? value{*x} : value{}; };
@@ -51,18 +108,34 @@ struct test_record {
     }
     static object schema() {
         object const number{{"type", array{"number", "null"}}};
-        return {{"type", "object"},
-                {"properties",
-                 object{{"kind", object{{"const", kind}}},
-                        {"v", object{{"const", version}}},
-                        {"test", object{{"type", "string"}}},
-                        {"name", object{{"type", "string"}}},
-                        {"statistic", number},
-                        {"p", number},
-                        {"p_bound", object{{"enum", array{"<=", ">="}}}},
-                        {"n", object{{"type", "integer"}}},
-                        {"reason", object{{"type", array{"string", "null"}}}}}},
-                {"required", array{"kind", "v", "test", "statistic", "p", "n", "reason"}}};
+        object properties{{"kind", object{{"const", kind}}},
+                          {"v", object{{"const", version}}},
+                          {"test", object{{"type", "string"}}},
+                          {"name", object{{"type", "string"}}},
+                          {"statistic", number},
+                          {"p", number},
+                          {"p_bound", object{{"enum", array{"<=", ">="}}}},
+                          {"n", object{{"type", "integer"}}},
+                          {"reason", object{{"type", array{"string", "null"}}}}};
+        for (auto const& each : test_members) {
+            object of{{"type", type_of(each.is)}};
+            of.set("description", cat(each.of, ": ", each.what));
+            properties.set(each.name, std::move(of));
+        }
+        return {{"type", "object"}, {"properties", std::move(properties)}, {"required", array{"kind", "v", "test", "statistic", "p", "n", "reason"}}};
+    }
+
+private:
+    static value type_of(test_member::type is) {
+        switch (is) {
+        case test_member::type::integer: return "integer";
+        case test_member::type::text: return "string";
+        case test_member::type::truth: return array{"boolean", "null"};
+        case test_member::type::numbers: return "object";
+        case test_member::type::list: return "array";
+        case test_member::type::number: break;
+        }
+        return array{"number", "null"};
     }
 };
 

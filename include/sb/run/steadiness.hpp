@@ -4,13 +4,14 @@
 #include <sb/core/text.hpp>
 #include <sb/core/units.hpp>
 #include <sb/record/run.hpp>
-#include <sb/stats/order_trend.hpp>
+#include <sb/stats/rank_correlation.hpp>
 #include <sb/stats/robust.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -85,13 +86,15 @@ private:
                               " (bounds ", show_seconds(std::max(fence.lo, 0.0)), " to ", show_seconds(fence.hi), ": ten robust deviations)"));
         }
         if (judged.size() < least_for_drift) return;
-        auto const trend = stats::order_trend_of(judged);
-        if (!trend || trend->p >= drift_p) return;
+        std::vector<double> order(judged.size());
+        std::iota(order.begin(), order.end(), 0.0);
+        auto const trend = stats::spearman(judged, order);
+        if (!trend || trend.p >= drift_p) return;
         auto const third = judged.size() / 3;
         auto const early = stats::median_of(judged.first(third)), late = stats::median_of(judged.last(third));
-        if (std::abs(late - early) < least_drift * fence.median || (late > early) != (trend->rho > 0)) return;
+        if (std::abs(late - early) < least_drift * fence.median || (late > early) != (trend.r > 0)) return;
         all.push_back(cat(name, ": the time ", late > early ? "rises" : "falls", " with the order of runs: median ", show_seconds(early), " in the first third, ", show_seconds(late),
-                          " in the last (Spearman's rho ", fixed(trend->rho, 2), ", p ", small(trend->p), ", n ", judged.size(), ")"));
+                          " in the last (Spearman's rho ", fixed(trend.r, 2), ", p ", small(trend.p), ", n ", judged.size(), ")"));
     }
 
     void judge_machine(std::vector<std::string>& all) const {

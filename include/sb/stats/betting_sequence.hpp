@@ -21,18 +21,13 @@ namespace sb::stats {
 template <std::size_t Places = 256>
 class betting_sequence {
 public:
-    betting_sequence(double lo, double hi, double alpha = 0.05) noexcept : lo_{lo}, hi_{hi}, width_{hi - lo}, alpha_{alpha} {
-        if (!(width_ > 0) || !std::isfinite(lo) || !std::isfinite(width_) || !detail::reasonable_alpha(alpha)) why_ = no_answer::bad_request;
+    betting_sequence(double lo, double hi, double alpha = 0.05) noexcept : values_{lo, hi, alpha}, alpha_{alpha} {
         more_.fill(1), less_.fill(1);
     }
     void push(double x) noexcept {
-        double const at = (x - lo_) / width_;
-        if (why_ != no_answer::none) return;
-        if (!(at >= 0 && at <= 1)) {
-            why_ = std::isfinite(x) ? no_answer::bad_request : no_answer::not_finite;
-            return;
-        }
-        double const t = static_cast<double>(++count_), variance = (squares_ + 0.25) / t;
+        double at = 0;
+        if (!values_.take(x, at)) return;
+        double const t = values_.count(), variance = (squares_ + 0.25) / t;
         double const bet = std::sqrt(2 * std::log(2 / alpha_) / (variance * t * std::log(1 + t)));
         sum_ += at;
         double const off = at - (sum_ + 0.5) / (t + 1);
@@ -45,22 +40,20 @@ public:
         }
     }
     sequence_answer now() const noexcept {
-        sequence_answer got;
-        got.why = why_ == no_answer::none && count_ == 0 ? no_answer::too_short : why_, got.n = count_;
-        if (why_ == no_answer::none) got.within = {lo_, hi_};
+        auto got = values_.frame();
         if (!got) return got;
-        got.estimate = lo_ + width_ * (sum_ / static_cast<double>(count_));
+        got.estimate = values_.value(sum_ / values_.count());
         auto const beaten = [&](double capital) { return capital >= 2 / alpha_; };
         auto const low = std::partition_point(more_.begin(), more_.end(), beaten) - more_.begin();
         auto const high = std::partition_point(less_.begin(), less_.end(), [&](double capital) { return !beaten(capital); }) - less_.begin();
-        if (low > 0) got.within.lo = place(static_cast<std::size_t>(low) - 1);
-        if (high <= static_cast<std::ptrdiff_t>(Places)) got.within.hi = place(static_cast<std::size_t>(high));
+        if (low > 0) got.within.lo = values_.value(static_cast<double>(low - 1) / Places);
+        if (high <= static_cast<std::ptrdiff_t>(Places)) got.within.hi = values_.value(static_cast<double>(high) / Places);
         return got;
     }
     /// Of the evidence against this mean, or a little less: from the two of the row beside it. 0 where there is none.
     double log_e(double mean) const noexcept {
-        if (why_ != no_answer::none || count_ == 0 || !std::isfinite(mean)) return 0;
-        double const at = std::clamp((mean - lo_) / width_, 0.0, 1.0) * Places;
+        if (!values_.has_answer() || !std::isfinite(mean)) return 0;
+        double const at = std::clamp(values_.share(mean), 0.0, 1.0) * Places;
         return std::log((more_[static_cast<std::size_t>(std::ceil(at))] + less_[static_cast<std::size_t>(std::floor(at))]) / 2);
     }
 
@@ -72,11 +65,8 @@ private:
         for (std::size_t i = 1; i <= Places; ++i) all[i] = 0.5 * Places / static_cast<double>(i);
         return all;
     }();
-    double place(std::size_t i) const noexcept { return i == Places ? hi_ : lo_ + width_ * (static_cast<double>(i) / Places); }
-
-    double lo_, hi_, width_, alpha_;
-    no_answer why_ = no_answer::none;
-    std::int64_t count_ = 0;
+    detail::bounded_values values_;
+    double alpha_;
     double sum_ = 0, squares_ = 0; // of the values in [0, 1], and of their distances from the mean up to each
     std::array<double, Places + 1> more_, less_;
 };

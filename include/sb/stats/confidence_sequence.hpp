@@ -49,6 +49,38 @@ inline double log_excess(double x) noexcept {
     return sum * x * x;
 }
 
+/// Values between two bounds, as shares of the way from the one to the other.
+class bounded_values {
+public:
+    bounded_values(double lo, double hi, double alpha) noexcept : lo_{lo}, hi_{hi}, width_{hi - lo} {
+        if (!(width_ > 0) || !std::isfinite(lo) || !std::isfinite(width_) || !reasonable_alpha(alpha)) why_ = no_answer::bad_request;
+    }
+    /// Counts the value and says where it lies; false for one that ends it all, or comes after its end.
+    bool take(double x, double& at) noexcept {
+        if (why_ != no_answer::none) return false;
+        at = share(x);
+        if (at >= 0 && at <= 1) return ++count_, true;
+        why_ = std::isfinite(x) ? no_answer::bad_request : no_answer::not_finite;
+        return false;
+    }
+    bool has_answer() const noexcept { return why_ == no_answer::none && count_ > 0; }
+    double count() const noexcept { return static_cast<double>(count_); }
+    double share(double x) const noexcept { return (x - lo_) / width_; }
+    double value(double share) const noexcept { return share == 1 ? hi_ : lo_ + width_ * share; }
+    /// What is known before anything was bet.
+    sequence_answer frame() const noexcept {
+        sequence_answer got;
+        got.why = why_ == no_answer::none && count_ == 0 ? no_answer::too_short : why_, got.n = count_;
+        if (why_ == no_answer::none) got.within = {lo_, hi_};
+        return got;
+    }
+
+private:
+    double lo_, hi_, width_;
+    no_answer why_ = no_answer::none;
+    std::int64_t count_ = 0;
+};
+
 } // namespace detail
 
 /// The mean of values that lie between `lo` and `hi`, however they are distributed. No other assumption: the empirical Bernstein
@@ -57,18 +89,12 @@ inline double log_excess(double x) noexcept {
 /// A value outside the bounds ends it (`bad_request`), as does one that is not finite.
 class bounded_sequence {
 public:
-    bounded_sequence(double lo, double hi, double alpha = 0.05) noexcept : lo_{lo}, hi_{hi}, width_{hi - lo}, budget_{std::log(2 / alpha)} {
-        if (!(width_ > 0) || !std::isfinite(lo) || !std::isfinite(width_) || !detail::reasonable_alpha(alpha)) why_ = no_answer::bad_request;
-    }
+    bounded_sequence(double lo, double hi, double alpha = 0.05) noexcept : values_{lo, hi, alpha}, budget_{std::log(2 / alpha)} {}
     void push(double x) noexcept {
-        double const at = (x - lo_) / width_;
-        if (why_ != no_answer::none) return;
-        if (!(at >= 0 && at <= 1)) {
-            why_ = std::isfinite(x) ? no_answer::bad_request : no_answer::not_finite;
-            return;
-        }
+        double at = 0;
+        if (!values_.take(x, at)) return;
         // the bet, from what came before only: large where the spread seems small, and ever smaller, so that all bets add up
-        double const t = static_cast<double>(++count_);
+        double const t = values_.count();
         double const mean = (sum_ + 0.5) / t, variance = (squares_ + 0.25) / t;
         double const bet = std::min(0.5, std::sqrt(2 * budget_ / (variance * t * std::log(1 + t))));
         double const off = at - mean;
@@ -77,27 +103,24 @@ public:
         squares_ += after * after;
     }
     sequence_answer now() const noexcept {
-        sequence_answer got;
-        got.why = why_ == no_answer::none && count_ == 0 ? no_answer::too_short : why_, got.n = count_;
-        if (why_ == no_answer::none) got.within = {lo_, hi_};
+        auto got = values_.frame();
         if (!got) return got;
         double const middle = won_ / bets_, half = (budget_ + spent_) / bets_;
-        got.estimate = lo_ + width_ * middle;
-        if (half < middle) got.within.lo = lo_ + width_ * (middle - half);
-        if (half < 1 - middle) got.within.hi = lo_ + width_ * (middle + half);
+        got.estimate = values_.value(middle);
+        if (half < middle) got.within.lo = values_.value(middle - half);
+        if (half < 1 - middle) got.within.hi = values_.value(middle + half);
         return got;
     }
     /// Of the evidence against this mean: half of the capital was bet on more, half on less. 0 where there is none.
     double log_e(double mean) const noexcept {
-        if (why_ != no_answer::none || count_ == 0 || !std::isfinite(mean)) return 0;
-        double const more = won_ - bets_ * ((mean - lo_) / width_);
+        if (!values_.has_answer() || !std::isfinite(mean)) return 0;
+        double const more = won_ - bets_ * values_.share(mean);
         return detail::log_of_half_sum(more, -more) - spent_;
     }
 
 private:
-    double lo_, hi_, width_, budget_;
-    no_answer why_ = no_answer::none;
-    std::int64_t count_ = 0;
+    detail::bounded_values values_;
+    double budget_;
     double sum_ = 0, squares_ = 0; // of the values in [0, 1], and of their distances from the mean up to each
     double bets_ = 0, won_ = 0, spent_ = 0;
 };

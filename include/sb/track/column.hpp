@@ -83,6 +83,7 @@ private:
         auto text = trim(whole);
         if (text.empty() || text.front() == '#') return void(++counts_.blank);
         auto const where = static_cast<std::size_t>(text.data() - begin) + 1;
+        if (text.starts_with("\xef\xbb\xbf")) return wrong(where, "a byte order mark");
         if (text.front() == '{') return wrong(where, "an object: --field NAME says which number of it");
         if (text.front() == '+') text.remove_prefix(1);
         double x = 0;
