@@ -303,6 +303,7 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
     if (table) io.out << as_table(summary).text(io.out_color);
     for (auto const& each : steady.remarks()) io.log.say(io.err_terminal || io.log.json ? sb::cli::log_level::warning : sb::cli::log_level::info, each);
     if (all.bad_reports > 0) io.log.warn(sb::cat("report channel: ", all.bad_reports, all.bad_reports == 1 ? " line is" : " lines are", " no JSON object"));
+    if (all.not_searched > 0) io.log.warn(sb::cat("--metric: given up on the output of ", all.not_searched, all.not_searched == 1 ? " run" : " runs", " after ", sb::run::most_seconds_to_look, " s; a pattern without nested repetition is quicker"));
     if (!all.kept.empty()) io.log.warn(sb::cat("kept: ", all.kept, "/RUN_ID/{", place.walls ? "work," : "", "home,tmp,stdout,stderr}"));
     if (all.signal != 0) {
         io.interrupted = all.signal;

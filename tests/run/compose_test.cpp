@@ -96,7 +96,11 @@ TEST_CASE("a signal is a limit's only where the limit was set") {
     CHECK(tell(one(SIGXCPU), held).hit.empty());
     held.cpu_seconds = 2;
     CHECK(tell(one(SIGXCPU), held).end.class_ == end_class::signalled);
-    CHECK(tell(one(SIGXCPU), held).hit == std::vector<std::string>{"CPU_SECONDS"});
+    CHECK(tell(one(SIGXCPU), held).hit.empty()); // raised by itself: hardly any time was used
+    auto spent = one(SIGXCPU);
+    spent.copies.front().used.user_s = 1.6;
+    CHECK(tell(spent, held).hit == std::vector<std::string>{"CPU_SECONDS"});
+    CHECK(tell(spent, held).end.class_ == end_class::signalled);
     CHECK(tell(one(SIGKILL), held).hit.empty()); // somebody else's: the time was not used up
 }
 

@@ -51,6 +51,23 @@ TEST_CASE("a match far behind in a large output is found") {
     CHECK(found("t=end ([0-9]+)", std::string(300000, 'x') + "\nend 9\n") == 9.0);
 }
 
+TEST_CASE("a pattern that takes too long in what was printed is given up") {
+    std::vector<output_metric> metrics;
+    metrics.push_back(std::move(*output_metric::parse("n=([0-9]+)")));
+    metrics.push_back(std::move(*output_metric::parse("t=([0-9]+)+s")));
+    sb::unique_fd const file{::memfd_create("output", MFD_CLOEXEC)};
+    std::string const output(300000, '1');
+    REQUIRE(::write(file.get(), output.data(), output.size()) == static_cast<ssize_t>(output.size()));
+    CHECK_FALSE(look_for(metrics, file.get(), 1));
+    for (auto& each : metrics) CHECK_FALSE(each.take());
+}
+
+TEST_CASE("what copies report is averaged, however large") {
+    auto const got = read_reports({"{\"a\":1e308,\"value\":1e308}", "{\"a\":1.5e308,\"value\":1.5e308}"});
+    CHECK(got.metrics.at("a") == 1.25e308);
+    CHECK(got.value == 1.25e308);
+}
+
 TEST_CASE("a metric that cannot be is refused in words") {
     CHECK(output_metric::parse("name").error().what == "--metric \"name\": write NAME=REGEX");
     CHECK(output_metric::parse("=x").has_error());

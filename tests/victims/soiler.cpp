@@ -363,6 +363,7 @@ std::map<std::string, std::function<bool()>> const ways{
     {"read-only-bind", [] { return write_to("/opt/read/soil", "soil"); }},
     {"read-only-bind-times", [] { return touch("/opt/read"); }},
     {"system-file", [] { return write_to("/usr/soil", "soil"); }},
+    {"masked-folder", [] { return touch("/proc/bus"); }},
     {"device-times", [] { return touch("/dev/null"); }},
     {"device-made", [] { return ::mknod("/tmp/null", S_IFCHR | 0666, 0x103) == 0; }},
     // ipc

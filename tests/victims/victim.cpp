@@ -14,9 +14,11 @@
 #include <initializer_list>
 #include <pthread.h>
 #include <string>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -209,6 +211,25 @@ int memory_tree(long most) {
     return held == 8 ? 0 : 1;
 }
 
+/// Of what the kernel has so much only of for each user of the host, or for the host, all that can be had, for `ms`. Prints of each how much,
+/// and whether there was an end to it.
+int hoard(long ms) {
+    constexpr long most = 400'000;
+    long watches = 0, signals = 0, requests = 0;
+    while (watches < most && ::inotify_init1(IN_CLOEXEC) >= 0) ++watches;
+    std::printf("inotify %ld %d\n", watches, errno);
+    sigset_t queued;
+    sigemptyset(&queued), sigaddset(&queued, SIGRTMIN);
+    ::sigprocmask(SIG_BLOCK, &queued, nullptr);
+    while (signals < most && ::sigqueue(::getpid(), SIGRTMIN, sigval{}) == 0) ++signals;
+    std::printf("signals %ld %d\n", signals, errno);
+    for (unsigned long contexts[64]{}; requests < 64 && ::syscall(SYS_io_setup, 1024, &contexts[requests]) == 0;) ++requests;
+    std::printf("requests %ld %d\n", requests, errno);
+    std::fflush(stdout);
+    timespec const while_it_looks{ms / 1000, ms % 1000 * 1'000'000};
+    return ::nanosleep(&while_it_looks, nullptr);
+}
+
 /// `n` processes at once, or as many as it may; they end with it.
 int processes(long n) {
     int hold[2];
@@ -392,6 +413,7 @@ int main(int argc, char** argv) {
     if (name == "inodes") return inodes(number);
     if (name == "share") return share(number);
     if (name == "daemon_and_stay") return daemon_and_stay(number);
+    if (name == "hoard") return hoard(number);
     if (name == "report") return report(text);
     if (name == "litter") return litter(number);
     if (name == "look") return look();

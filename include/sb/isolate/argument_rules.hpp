@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <endian.h>
+#include <fcntl.h>
 #include <linux/in6.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -125,6 +126,9 @@ inline argument_rules rules_for_arguments(security_level const& level, std::uint
     // Typing at a terminal (TIOCSTI, and TIOCLINUX's paste), and line disciplines: drivers loaded on demand. TIOCSCTTY stays:
     // the kernel lets nobody take a terminal that another session has, and pty programs need it for their own.
     rules.none_of(SYS_ioctl, {1}, {TIOCSTI, TIOCLINUX, TIOCSETD}, EPERM);
+
+    // A lease on a file makes whoever opens it wait, outside too; a notice of changes tells of them, outside too.
+    rules.none_of(SYS_fcntl, {1}, {F_SETLEASE, F_NOTIFY}, EPERM);
 
     // Fixed addresses weaken the payload alone, and debuggers and thread sanitizers ask for them; all else (readable means
     // executable, other calls' tables) is refused. The last value only asks.

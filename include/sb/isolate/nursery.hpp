@@ -15,6 +15,7 @@
 #include <sb/isolate/keeper.hpp>
 #include <sb/isolate/payload_user.hpp>
 #include <sb/isolate/stage.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -22,6 +23,7 @@
 #include <sched.h>
 #include <string>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -55,6 +57,28 @@ struct nursery_reply {
 };
 
 inline constexpr std::size_t most_filter = 4096; // instructions, as the kernel has it
+
+/// What is used in a user namespace counts for its maker on the host too, and is no more in all than the maker's soft limit was
+/// at that time: so for that time ours is a part of it, and the rest stays the caller's.
+class quota_part {
+public:
+    quota_part(__rlimit_resource which, rlim_t parts) noexcept : which_{which} {
+        if (::getrlimit(which_, &whole_) < 0) return;
+        auto part = whole_;
+        part.rlim_cur = std::max<rlim_t>(whole_.rlim_cur / parts, 1);
+        if (whole_.rlim_cur != RLIM_INFINITY) changed_ = ::setrlimit(which_, &part) == 0;
+    }
+    ~quota_part() {
+        if (changed_) ::setrlimit(which_, &whole_);
+    }
+    quota_part(quota_part const&) = delete;
+    quota_part& operator=(quota_part const&) = delete;
+
+private:
+    __rlimit_resource which_;
+    rlimit whole_{};
+    bool changed_ = false;
+};
 
 /// The process itself.
 class nursery_process {
@@ -183,6 +207,7 @@ public:
         std::vector<unique_fd> sources;
         if (root) SB_CHECK(detail::take_sources(plan, lower, sources));
         auto const owner = ::getpid();
+        detail::quota_part const pending{RLIMIT_SIGPENDING, 8}, queues{RLIMIT_MSGQUEUE, 4};
         made.pid_ = static_cast<pid_t>(::syscall(SYS_clone, CLONE_NEWUSER | CLONE_NEWNS | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
         if (made.pid_ < 0) return last_error("make a user namespace");
         if (made.pid_ == 0) {

@@ -97,6 +97,7 @@ inline result<void> put_proc(int made, security_level const& level) {
     for (auto const* devices : {"/proc/bus", "/proc/acpi", "/proc/scsi"}) {
         if (::access(devices, F_OK) != 0) continue;
         SB_TRY(auto const empty, copy_mount(AT_FDCWD, "/dev/shm", false)); // an empty folder of the root, which nothing is mounted on yet
+        SB_CHECK(change_mount(empty.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)); // all runs see it
         SB_CHECK(attach(empty.get(), devices));
     }
     // what only root may read is closed already, for no payload is root
@@ -128,7 +129,8 @@ void close_all_but(std::array<int, Count> kept) noexcept {
 }
 
 /// A user namespace below the keeper's, which owns all the others: whatever right a payload found there, it would have none
-/// over them. The kernel refuses further ones in it. `knobs` is /proc/sys/user.
+/// over them. The kernel refuses further ones in it, and gives it a part only of what there is for each user of the host.
+/// `knobs` is /proc/sys/user.
 inline result<void> step_down(int knobs) {
     if (::unshare(CLONE_NEWUSER) < 0) return last_error("make the payload's user namespace");
     auto const one = cat(sandbox_id, " ", sandbox_id, " 1\n");
@@ -136,8 +138,10 @@ inline result<void> step_down(int knobs) {
         SB_TRY(auto const map, open_file(file, O_WRONLY));
         if (::write(map.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) return last_error("write", std::string_view{file});
     }
-    unique_fd const most{knobs < 0 ? -1 : ::openat(knobs, "max_user_namespaces", O_WRONLY | O_CLOEXEC)};
-    if (most) (void)!::write(most.get(), "0", 1);
+    for (auto const& [name, most] : {std::pair{"max_user_namespaces", std::string_view{"0"}}, {"max_inotify_instances", "16"}, {"max_inotify_watches", "8192"}}) {
+        unique_fd const knob{knobs < 0 ? -1 : ::openat(knobs, name, O_WRONLY | O_CLOEXEC)};
+        if (knob) (void)!::write(knob.get(), most.data(), most.size());
+    }
     return {};
 }
 

@@ -97,15 +97,17 @@ inline run_end end_of(isolate::copy_end const& copy, isolate::outcome const& got
     } else {
         end.class_ = end_class::signalled;
         end.reason = cat("signal ", *end.signal, " (", std::string_view{::strsignal(*end.signal)}, ")");
-        bool const all_used = held.cpu_seconds >= 0 && copy.before_s + copy.used.user_s + copy.used.system_s >= static_cast<double>(held.cpu_seconds);
+        double const used_s = copy.before_s + copy.used.user_s + copy.used.system_s, most_s = static_cast<double>(held.cpu_seconds);
+        bool const all_used = held.cpu_seconds >= 0 && used_s >= most_s;
+        bool const much_used = held.cpu_seconds >= 0 && used_s >= most_s / 2; // the limit counts by ticks; and anybody can raise its signal
         if (*end.signal == SIGSYS && held.level > 0) {
             end.class_ = end_class::refused;
-            end.reason += ": killed by the filter of system calls, as programs of another architecture are";
+            end.reason += ", as the filter of system calls kills programs of another architecture";
         } else if (*end.signal == SIGXFSZ && held.file_bytes >= 0) {
             limit("FILE_LIMIT");
             end.class_ = end_class::disk;
-            end.reason = cat("FILE_LIMIT: a file would have grown beyond ", held.file_bytes, " bytes");
-        } else if (held.cpu_seconds >= 0 && (*end.signal == SIGXCPU || (*end.signal == SIGKILL && all_used))) {
+            end.reason = cat("FILE_LIMIT: ended as who lets a file grow beyond ", held.file_bytes, " bytes is");
+        } else if ((*end.signal == SIGXCPU && much_used) || (*end.signal == SIGKILL && all_used)) {
             limit("CPU_SECONDS");
             end.reason = cat("CPU_SECONDS: ", held.cpu_seconds, " s of processor time are used up");
         }
@@ -240,7 +242,7 @@ inline run_record compose(run_context const& all, preset_record const& preset, e
         if (got.wall_s > 0) r.metrics["concurrency_throughput"] = n / got.wall_s;
     }
     if (output_right) r.metrics["output_check"] = *output_right ? 1 : 0;
-    for (auto const& [name, x] : found.metrics) r.metrics[name] = x;
+    for (auto const& [name, x] : found.metrics) r.metrics.try_emplace(name, x); // what we measured ourselves stands
 
     metric::run_facts facts;
     facts.success = r.end.class_ == end_class::ok;

@@ -7,12 +7,17 @@
 #include <sb/json/parse.hpp>
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <map>
 #include <memory>
 #include <optional>
 #include <regex.h>
 #include <string>
 #include <string_view>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -29,8 +34,13 @@ struct reported {
 inline reported read_reports(std::vector<std::string> const& copies) {
     constexpr std::size_t most_metrics = 1000, longest_name = 128;
     reported all;
-    std::map<std::string, std::pair<double, int>> sums;
-    std::pair<double, int> values{0, 0};
+    struct mean {
+        double is = 0;
+        int n = 0;
+        void add(double x) noexcept { ++n, is += x / n - is / n; } // a sum may be more than a double holds
+    };
+    std::map<std::string, mean> means;
+    mean values;
     for (auto const& text : copies) {
         std::map<std::string, double> last;
         std::optional<double> value_here;
@@ -48,11 +58,11 @@ inline reported read_reports(std::vector<std::string> const& copies) {
                 else if (last.size() < most_metrics) last[name] = each.number_or(0);
             }
         });
-        for (auto const& [name, x] : last) sums[name].first += x, ++sums[name].second;
-        if (value_here) values.first += *value_here, ++values.second;
+        for (auto const& [name, x] : last) means[name].add(x);
+        if (value_here) values.add(*value_here);
     }
-    for (auto const& [name, sum] : sums) all.metrics[name] = sum.first / sum.second;
-    if (values.second > 0) all.value = values.first / values.second;
+    for (auto const& [name, each] : means) all.metrics[name] = each.is;
+    if (values.n > 0) all.value = values.is;
     return all;
 }
 
@@ -90,6 +100,7 @@ public:
         auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), x);
         if (code == std::errc{} && end == text.data() + text.size() && std::isfinite(x)) number_ = x;
     }
+    void found(std::optional<double> number) noexcept { number_ = number; }
     /// The number of this run, if there was one; the next run begins without.
     std::optional<double> take() noexcept { return std::exchange(number_, std::nullopt); }
 
@@ -103,9 +114,10 @@ private:
     std::optional<double> number_;
 };
 
-/// Reads `file` from its beginning, line by line in constant space (what is longer than 64 KiB is looked at in parts).
-inline void look_for(std::vector<output_metric>& metrics, int file) {
-    if (metrics.empty()) return;
+namespace detail {
+
+/// Line by line in constant space; what is longer than 64 KiB is looked at in parts.
+inline void look_through(std::vector<output_metric>& metrics, int file) {
     constexpr std::size_t block = std::size_t{64} << 10;
     std::string held;
     auto const look = [&](std::string& line) {
@@ -129,6 +141,49 @@ inline void look_for(std::vector<output_metric>& metrics, int file) {
         if (held.size() > block) look(held), held.clear();
     }
     if (!held.empty()) look(held);
+}
+
+} // namespace detail
+
+inline constexpr int most_seconds_to_look = 2; // of processor time
+
+/// Looks for all metrics in `file`, from its beginning. How long a pattern takes is up to what was printed, so a process of its own
+/// looks, and is ended when it takes too long: then, and when there can be none, false, and nothing is found.
+inline bool look_for(std::vector<output_metric>& metrics, int file, int most_seconds = most_seconds_to_look) {
+    if (metrics.empty()) return true;
+    auto words = make_pipe();
+    if (words.has_error()) return false;
+    sigset_t all, before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before); // our handlers are not for the child
+    auto const parent = ::getpid();
+    auto const child = ::fork();
+    if (child == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (::getppid() != parent) ::_exit(1);
+        for (int const s : {SIGHUP, SIGINT, SIGTERM, SIGPROF}) std::signal(s, SIG_DFL);
+        itimerval const until{{0, 0}, {most_seconds, 0}};
+        ::setitimer(ITIMER_PROF, &until, nullptr);
+        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        detail::look_through(metrics, file);
+        for (auto& each : metrics) {
+            auto const x = each.take();
+            double const said[2] = {x ? 1.0 : 0.0, x.value_or(0)};
+            if (::write(words->write.get(), said, sizeof said) != static_cast<ssize_t>(sizeof said)) ::_exit(1);
+        }
+        ::_exit(0);
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    words->write.reset();
+    if (child < 0) return false;
+    std::vector<std::optional<double>> found;
+    for (double said[2]; retry([&] { return ::read(words->read.get(), said, sizeof said); }) == static_cast<ssize_t>(sizeof said);)
+        found.push_back(said[0] != 0 ? std::optional{said[1]} : std::nullopt);
+    int status = 0;
+    retry([&] { return ::waitpid(child, &status, 0); });
+    if (found.size() != metrics.size()) return false;
+    for (std::size_t i = 0; i < found.size(); ++i) metrics[i].found(found[i]);
+    return true;
 }
 
 } // namespace sb::run

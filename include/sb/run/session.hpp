@@ -54,6 +54,7 @@ struct session_result {
     std::size_t made = 0; ///< runs that were recorded
     std::size_t left = 0; ///< runs that were planned and not made
     std::int64_t bad_reports = 0; ///< lines in report channels that are no JSON object
+    std::int64_t not_searched = 0; ///< runs whose output would have taken a pattern of --metric too long
     int signal = 0; ///< that ended the session early
     std::string kept; ///< folder that --keep left
 };
@@ -384,7 +385,7 @@ private:
         } else {
             at.got = std::move(got);
             if (at.planned.rep < 0) return true; // a warm-up
-            look_for(metrics_, from.out());
+            if (!look_for(metrics_, from.out())) ++all.not_searched;
             if (!options_.check.empty()) {
                 SB_CHECK(send_check(from, at));
                 return false;
