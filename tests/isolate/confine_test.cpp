@@ -94,6 +94,18 @@ TEST_CASE("the caller is as it was, and calls side by side do not meet") {
     CHECK(reaps == 0);
 }
 
+TEST_CASE("a caller that ignores the ends of its children gets the answer all the same") {
+    if (!can_confine()) return;
+    auto const end = in_child([] {
+        std::signal(SIGCHLD, SIG_IGN);
+        ::alarm(20); // should it wait for ever
+        auto const got = shell("sleep 0.01 & wait $!; exit 7");
+        ::_exit(got.has_value() && got->how() == "exit status 7" ? 0 : 1);
+        return 0;
+    });
+    CHECK(end == 0);
+}
+
 TEST_CASE("the caller's memory is not taken for the command's", "[box]") { // as nobody too, for whom no group counts
     if (!can_confine()) return;
     std::string const mine(std::size_t{200} << 20, 'x');

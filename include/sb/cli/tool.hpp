@@ -108,6 +108,7 @@ public:
     /// Parses, runs the work, flushes, and gives the exit status of design.md §5.
     int run(int argc, char** argv, std::function<result<void>(io&)> const& work) {
         std::signal(SIGPIPE, SIG_IGN); // a closed output is seen where it is written
+        std::signal(SIGCHLD, SIG_DFL); // whoever called may ignore it, and then the kernel takes in our children itself
         open_missing_descriptors();
         add_shared_options();
         log_.tool = self_.name;

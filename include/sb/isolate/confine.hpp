@@ -219,6 +219,7 @@ private:
     sigset_t all;
     sigfillset(&all);
     ::sigprocmask(SIG_SETMASK, &all, nullptr); // SIGTERM is the watcher's, and no other concerns us
+    std::signal(SIGCHLD, SIG_DFL); // the caller may ignore it, and then nobody could wait for a child here
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != caller) ::_exit(1);
     confine_report mine;
@@ -256,7 +257,8 @@ inline result<confined> confine(confine_request const& what) {
     auto const child = ::fork();
     if (child < 0) return last_error("fork");
     if (child == 0) detail::own_confinement(what, *told, out.get(), err.get(), caller);
-    if (retry([&] { return ::waitpid(child, nullptr, 0); }) < 0) return last_error("wait for the sandbox's owner");
+    // where the caller ignores SIGCHLD, or waits for all children elsewhere, there is nothing to take in once it has ended
+    if (retry([&] { return ::waitpid(child, nullptr, 0); }) < 0 && errno != ECHILD) return last_error("wait for the sandbox's owner");
     if (told->told == 0) return system_error("the sandbox's owner was killed");
     if (told->wrong[0] != '\0') return error{told->wrong_on, told->wrong};
     confined all;

@@ -94,8 +94,8 @@ inline result<unique_fd> owner_map(struct stat const& owner, payload_user const&
     }
     ::kill(child, SIGKILL);
     int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    if (WIFEXITED(status)) return errno_error("make a user namespace", {}, WEXITSTATUS(status));
+    auto const ended = retry([&] { return ::waitpid(child, &status, 0); });
+    if (ended == child && WIFEXITED(status)) return errno_error("make a user namespace", {}, WEXITSTATUS(status));
     return made;
 }
 

@@ -42,6 +42,7 @@ class reaper {
 public:
     /// In the process that is to be the reaper; `alone` when it is process 1 of its namespace. Blocks SIGCHLD.
     static result<reaper> make(unique_fd socket, order_room& room, bool alone, reaper_files files) {
+        std::signal(SIGCHLD, SIG_DFL); // where it is ignored the kernel takes in what has ended, and we would wait for ever
         if (!alone) SB_CHECK(adopt_orphans());
         SB_TRY(auto spawns, spawner::make());
         sigset_t ours;
