@@ -145,7 +145,7 @@ std::string told_of(std::string const& path) {
     if (S_ISREG(facts.st_mode)) text += sb::read_file(path).value();
     if (!S_ISDIR(facts.st_mode)) return text;
     auto const fd = sb::isolate::detail::open_folder(AT_FDCWD, path.c_str());
-    auto names = sb::isolate::detail::names_in(fd.get());
+    auto names = sb::isolate::detail::names_in(fd.get()).value();
     std::sort(names.begin(), names.end());
     for (auto const& each : names) text += told_of(path + "/" + each);
     return text;
@@ -159,7 +159,7 @@ bool tmpfs_keeps_marks() {
 
 long count_in(std::string const& folder) {
     auto const fd = sb::isolate::detail::open_folder(AT_FDCWD, folder.c_str());
-    return fd ? static_cast<long>(sb::isolate::detail::names_in(fd.get()).size()) : -1;
+    return fd ? static_cast<long>(sb::isolate::detail::names_in(fd.get())->size()) : -1;
 }
 
 } // namespace

@@ -59,7 +59,8 @@ std::vector<std::string> named(std::string const& folder, std::string const& id)
     std::vector<std::string> found;
     auto const fd = detail::open_folder(AT_FDCWD, folder.c_str());
     if (!fd) return found;
-    for (auto const& name : detail::child_groups(fd.get())) {
+    auto const groups = detail::child_groups(fd.get());
+    for (auto const& name : groups ? *groups : std::vector<std::string>{}) {
         auto const path = sb::cat(folder, "/", name);
         if (name.find(id) != std::string::npos) found.push_back(path);
         auto const deeper = named(path, id);

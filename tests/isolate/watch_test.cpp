@@ -25,7 +25,8 @@ pid_t pid_in(std::string const& file) {
 /// No process of a run is left, not even a zombie: the reaper has no child.
 bool nothing_left() {
     auto const all = sb::isolate::detail::open_folder(AT_FDCWD, "/proc");
-    for (auto const& name : sb::isolate::detail::names_in(all.get()))
+    auto const names = sb::isolate::detail::names_in(all.get()).value();
+    for (auto const& name : names)
         if (name[0] >= '0' && name[0] <= '9' && sb::isolate::detail::parent_of(name) == the_runner().reaper.pid) return false;
     return true;
 }

@@ -54,7 +54,7 @@ inline bool write_whole(std::string const& path, std::string_view text, mode_t m
 
 inline std::vector<std::string> names_of(std::string const& folder) {
     std::vector<std::string> names;
-    if (auto const fd = sb::isolate::detail::open_folder(AT_FDCWD, folder.c_str())) names = sb::isolate::detail::names_in(fd.get());
+    if (auto const fd = sb::isolate::detail::open_folder(AT_FDCWD, folder.c_str())) names = sb::isolate::detail::names_in(fd.get()).value();
     std::sort(names.begin(), names.end());
     return names;
 }

@@ -26,7 +26,7 @@ void put(std::string const& path, std::string_view text) {
 }
 std::vector<std::string> names(std::string const& path) {
     auto const fd = sb::isolate::detail::open_folder(AT_FDCWD, path.c_str());
-    auto all = sb::isolate::detail::names_in(fd.get());
+    auto all = sb::isolate::detail::names_in(fd.get()).value();
     std::sort(all.begin(), all.end());
     return all;
 }

@@ -64,8 +64,8 @@ inline bool write_at(int folder, char const* name, std::string_view text) {
     return file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-inline std::vector<std::string> child_groups(int folder) {
-    auto names = names_in(folder);
+inline result<std::vector<std::string>> child_groups(int folder, std::string_view called = {}) {
+    SB_TRY(auto names, names_in(folder, called));
     std::erase_if(names, [&](std::string const& name) {
         struct stat facts {};
         return ::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(facts.st_mode);
@@ -99,9 +99,11 @@ inline void nap(std::int64_t ns) {
 inline bool kill_group(int folder, std::string_view name) {
     if (write_at(folder, "cgroup.kill", "1")) return read_at(folder, "cgroup.events").find("populated 0") != std::string::npos;
     (void)write_at(folder, "pids.max", "0");
-    bool none = true;
-    for (auto const& inner : child_groups(folder))
-        if (auto const deeper = open_folder(folder, inner.c_str())) none &= kill_group(deeper.get(), name);
+    auto const inside = child_groups(folder);
+    bool none = inside.has_value(); // what may be in groups that are not seen lives on
+    if (inside)
+        for (auto const& inner : *inside)
+            if (auto const deeper = open_folder(folder, inner.c_str()); deeper || errno != ENOENT) none &= deeper && kill_group(deeper.get(), name);
     return kill_listed(folder, name) && none;
 }
 
@@ -110,7 +112,8 @@ inline bool remove_group_tree(int parent, char const* name) {
     if (::unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT) return true;
     auto const folder = open_folder(parent, name);
     if (!folder) return errno == ENOENT;
-    for (auto const& inner : child_groups(folder.get())) (void)remove_group_tree(folder.get(), inner.c_str());
+    if (auto const inside = child_groups(folder.get()))
+        for (auto const& inner : *inside) (void)remove_group_tree(folder.get(), inner.c_str());
     return ::unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
 }
 
@@ -129,7 +132,8 @@ inline result<void> remove_groups(std::string const& base, std::string_view id, 
     }
     if (!detail::is_cgroup_folder(folder.get())) return system_error(base + ": not a control group folder, left alone");
     auto const until = monotonic_ns() + removal_patience_ns;
-    for (auto const& name : detail::child_groups(folder.get())) {
+    SB_TRY(auto const groups, detail::child_groups(folder.get(), base));
+    for (auto const& name : groups) {
         if (!detail::is_group_of(name, id) || name == spare) continue;
         for (std::int64_t wait = 50'000;; wait = std::min<std::int64_t>(wait * 2, 5'000'000)) {
             if (detail::remove_group_tree(folder.get(), name.c_str())) break;
@@ -144,11 +148,12 @@ inline result<void> remove_groups(std::string const& base, std::string_view id, 
 }
 
 /// Switches controllers off again in `base`, unless a group there needs them: another of ours, or one with a limit. False
-/// when one is left on for that.
+/// when one is left on for that, or because nobody can say what is there.
 inline bool switch_off(std::string const& base, std::vector<std::string> const& names) {
     auto const folder = detail::open_folder(AT_FDCWD, base.c_str());
     if (!folder || !detail::is_cgroup_folder(folder.get())) return true;
     auto const groups = detail::child_groups(folder.get());
+    if (!groups) return false;
     auto const needs = [&](std::string const& group, std::string const& name) {
         if (group.starts_with(group_prefix)) return group.find(".supervisor") == std::string::npos;
         auto const inner = detail::open_folder(folder.get(), group.c_str());
@@ -162,7 +167,7 @@ inline bool switch_off(std::string const& base, std::vector<std::string> const& 
     };
     bool all = true;
     for (auto const& name : names)
-        if (std::any_of(groups.begin(), groups.end(), [&](std::string const& g) { return needs(g, name); })) all = false;
+        if (std::any_of(groups->begin(), groups->end(), [&](std::string const& g) { return needs(g, name); })) all = false;
         else (void)detail::write_at(folder.get(), "cgroup.subtree_control", cat("-", name)); // refused where a group hands it further down
     return all;
 }

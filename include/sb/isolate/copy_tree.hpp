@@ -39,7 +39,10 @@ public:
     tree_copier(std::optional<tree_owner> owner, tree_copy& told) : owner_{owner}, told_{told} {}
 
     result<void> folder(int from, int to, std::string const& called, int depth) {
-        for (auto const& name : names_in(from)) {
+        auto const names = names_in(from);
+        if (names.has_error() && depth == 0) return names.error();
+        if (names.has_error()) return skip(called, names.error().what), result<void>{};
+        for (auto const& name : *names) {
             auto const path = called.empty() ? name : cat(called, "/", name);
             struct stat facts {};
             if (::fstatat(from, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {

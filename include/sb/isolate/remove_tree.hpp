@@ -4,7 +4,10 @@
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
+#include <cerrno>
+#include <cstdint>
 #include <dirent.h>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
@@ -19,19 +22,22 @@ inline unique_fd open_folder(int at, char const* name) {
     return unique_fd{::openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
 }
 
-/// Names in a folder, without "." and "..". Read through a descriptor of its own, so that no position is shared.
-inline std::vector<std::string> names_in(int folder) {
-    std::vector<std::string> names;
+/// Names in a folder (`called` in an error), without "." and "..": all of them or an error, for one that cannot be listed
+/// is not an empty one. Read through a descriptor of its own, so that no position is shared.
+inline result<std::vector<std::string>> names_in(int folder, std::string_view called = {}) {
     auto again = open_folder(folder, ".");
-    DIR* const all = again ? ::fdopendir(again.get()) : nullptr;
-    if (!all) return names;
+    std::unique_ptr<DIR, int (*)(DIR*)> const all{again ? ::fdopendir(again.get()) : nullptr, &::closedir};
+    if (!all) return last_error("list", called);
     (void)again.release(); // closedir closes it
-    while (auto const* const entry = ::readdir(all)) {
+    std::vector<std::string> names;
+    for (;;) {
+        errno = 0; // the end and a failure look alike but for this
+        auto const* const entry = ::readdir(all.get());
+        if (!entry && errno != 0) return last_error("list", called);
+        if (!entry) return names;
         std::string_view const name{entry->d_name};
         if (name != "." && name != "..") names.emplace_back(name);
     }
-    ::closedir(all);
-    return names;
 }
 
 } // namespace detail
@@ -42,7 +48,7 @@ inline result<void> empty_folder(int folder, std::string_view called) {
     std::uint64_t moved = 0;
     int last_code = 0;
     for (;;) {
-        auto const names = detail::names_in(folder);
+        SB_TRY(auto const names, detail::names_in(folder, called));
         if (names.empty()) return {};
         bool progress = false;
         for (auto const& name : names) {
@@ -55,7 +61,8 @@ inline result<void> empty_folder(int folder, std::string_view called) {
             if (!inner && errno == EACCES && ::fchmodat(folder, name.c_str(), 0700, 0) == 0) inner = detail::open_folder(folder, name.c_str());
             if (!inner) continue;
             ::fchmod(inner.get(), 0700);
-            for (auto const& deep : detail::names_in(inner.get())) {
+            SB_TRY(auto const within, detail::names_in(inner.get(), cat(called, "/", name)));
+            for (auto const& deep : within) {
                 if (::unlinkat(inner.get(), deep.c_str(), 0) == 0 || ::unlinkat(inner.get(), deep.c_str(), AT_REMOVEDIR) == 0) {
                     progress = true;
                     continue;
@@ -73,7 +80,7 @@ inline result<void> empty_folder(int folder, std::string_view called) {
             if (::unlinkat(folder, name.c_str(), AT_REMOVEDIR) == 0) progress = true;
             else last_code = errno;
         }
-        if (!progress) return errno_error("remove", cat(called, "/", detail::names_in(folder).front()), last_code);
+        if (!progress) return errno_error("remove", cat(called, "/", names.front()), last_code);
     }
 }
 

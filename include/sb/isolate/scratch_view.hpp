@@ -47,9 +47,10 @@ public:
     void remember() {
         (void)look(first_);
         laid_.clear();
+        all_known_ = true;
         for (auto const i : written) {
             tags_[i] = tags::of(of(i));
-            names_[i] = detail::names_in(of(i));
+            names_[i] = names_of(of(i));
             for (auto const& each : names_[i]) remember_laid(of(i), each);
         }
     }
@@ -112,8 +113,16 @@ private:
         return a.st_mode != b.st_mode || a.st_uid != b.st_uid || a.st_mtim.tv_sec != b.st_mtim.tv_sec || a.st_mtim.tv_nsec != b.st_mtim.tv_nsec ||
                a.st_ctim.tv_sec != b.st_ctim.tv_sec || a.st_ctim.tv_nsec != b.st_ctim.tv_nsec;
     }
+    /// For `remember`: what cannot be listed is bent from the first, so that all is laid out anew each time.
+    std::vector<std::string> names_of(int folder) {
+        auto names = detail::names_in(folder);
+        if (names) return std::move(*names);
+        all_known_ = false;
+        return {};
+    }
     /// What was laid, or a folder's attributes, are others.
     bool is_bent() const noexcept {
+        if (!all_known_) return true;
         for (auto const& each : laid_)
             if (struct stat now {}; ::fstat(each.place.get(), &now) != 0 || differ(now, each.before)) return true;
         return std::any_of(std::begin(written), std::end(written), [&](keeper_fd i) { return tags::of(of(i)) != tags_[i]; }); // before Linux 6.13 a time may tell of milliseconds
@@ -122,25 +131,26 @@ private:
     /// of what it led to, so a name that is skipped later on is the one that was laid.
     void remember_laid(int folder, std::string const& name) {
         laid one{unique_fd{::openat(folder, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)}, {}};
-        if (one.place) (void)::fstat(one.place.get(), &one.before); // what cannot be opened is bent from the first: all is laid out anew each time
+        if (one.place) (void)::fstat(one.place.get(), &one.before); // what cannot be opened is bent from the first
         if (S_ISDIR(one.before.st_mode))
             if (auto const inner = detail::open_folder(folder, name.c_str()))
-                for (auto const& each : detail::names_in(inner.get())) remember_laid(inner.get(), each);
+                for (auto const& each : names_of(inner.get())) remember_laid(inner.get(), each);
         laid_.push_back(std::move(one));
     }
     /// Every name in `folder` but those that are to be there, by way of `view`; none that `below` has too, for that one is not
     /// new but changed.
     static bool remove_files(int folder, std::vector<std::string> const& to_be, int view, int below) {
         auto const names = detail::names_in(folder);
-        if (names.size() > to_be.size() + most_removed) return false;
-        for (auto const& each : names) {
+        if (!names || names->size() > to_be.size() + most_removed) return false;
+        for (auto const& each : *names) {
             if (std::find(to_be.begin(), to_be.end(), each) != to_be.end()) continue;
             struct stat about {};
             if (::fstatat(folder, each.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(about.st_mode) || S_ISCHR(about.st_mode)) return false;
             if (below >= 0 && (::faccessat(below, each.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)) return false;
             if (::unlinkat(view, each.c_str(), 0) != 0) return false;
         }
-        return detail::names_in(folder).size() == to_be.size();
+        auto const left = detail::names_in(folder);
+        return left && left->size() == to_be.size();
     }
 
     std::array<unique_fd, keeper_fds + 1> fds_; // with the workspace's overlay
@@ -149,6 +159,7 @@ private:
     std::array<tags, keeper_fds> tags_;
     std::array<std::vector<std::string>, keeper_fds> names_; // on top of each written folder
     std::vector<laid> laid_;
+    bool all_known_ = false; // all that is there could be listed
 };
 
 } // namespace sb::isolate

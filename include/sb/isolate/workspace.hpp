@@ -51,12 +51,14 @@ inline bool is_label(int folder) {
 } // namespace detail
 
 /// Removes run folders in `base` whose owners are dead; the number of them. A folder that cannot be removed stays, and
-/// its name comes back in `stuck`.
+/// its name comes back in `stuck`; so does why `base` cannot be listed.
 inline int sweep_dead_folders(std::string const& base, std::vector<std::string>& stuck) {
     int removed = 0;
     auto const root = detail::open_folder(AT_FDCWD, base.c_str());
     if (!root) return 0;
-    for (auto const& name : detail::names_in(root.get())) {
+    auto const names = detail::names_in(root.get(), base);
+    if (!names) return stuck.push_back(names.error().what), 0;
+    for (auto const& name : *names) {
         if (!name.starts_with(detail::folder_prefix)) continue;
         auto const folder = detail::open_folder(root.get(), name.c_str());
         struct stat facts {}, there {};

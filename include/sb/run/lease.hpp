@@ -178,7 +178,9 @@ inline int sweep_leases(std::string const& data_dir, std::vector<std::string>& s
     if (!folder) return 0;
     auto const boot = detail::this_boot();
     int swept = 0;
-    for (auto const& name : isolate::detail::names_in(folder.get())) {
+    auto const names = isolate::detail::names_in(folder.get(), path);
+    if (!names) return stuck.push_back(names.error().what), 0;
+    for (auto const& name : *names) {
         auto const leave = [&](std::string_view why) { stuck.push_back(cat(path, "/", name, ": ", why, ", left alone")); };
         std::string_view id = name;
         bool const unnamed = id.starts_with('.') && id.ends_with(".new");

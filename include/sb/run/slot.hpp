@@ -183,7 +183,8 @@ private:
         if (!here) return;
         here->close();
         // the session would remove its own folder; when it is dead, the last of its slots does
-        if (::getppid() != session_pid && isolate::detail::names_in(session.fd()) == std::vector<std::string>{"owner"}) (void)session.remove();
+        if (::getppid() == session_pid) return;
+        if (auto const left = isolate::detail::names_in(session.fd()); left && *left == std::vector<std::string>{"owner"}) (void)session.remove();
     }
 
     static void make_empty(int file) {
