@@ -27,6 +27,9 @@
 
 namespace sb::isolate {
 
+/// One beyond the last signal, the real-time ones included.
+inline constexpr int signals_end = NSIG;
+
 /// The descriptor through which a workload reports: the number that SB_REPORT_FD says.
 inline constexpr int report_descriptor = 3;
 
@@ -66,7 +69,7 @@ public:
         if (stack == MAP_FAILED) return last_error("mmap", "a stack for children");
         ::mprotect(stack, guard, PROT_NONE); // it grows down: running over it faults instead of writing elsewhere
         spawner made{stack};
-        for (int s = 1; s < 32; ++s) { // exec resets handlers, not what is ignored
+        for (int s = 1; s < signals_end; ++s) { // exec resets handlers, not what is ignored
             struct sigaction now {};
             if (::sigaction(s, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) sigaddset(&made.ignored_, s);
         }
@@ -202,7 +205,7 @@ private:
         if (::setsid() < 0) return false;
         struct sigaction plain {};
         plain.sa_handler = SIG_DFL;
-        for (int s = 1; s < 32; ++s)
+        for (int s = 1; s < signals_end; ++s)
             if (sigismember(&ignored, s) == 1) ::sigaction(s, &plain, nullptr);
 
         step = spawn_step::descriptors;
