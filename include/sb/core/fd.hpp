@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <string>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -68,6 +69,29 @@ inline result<std::string> read_file(std::string const& path, std::size_t limit 
         text.append(block, static_cast<std::size_t>(n));
         if (text.size() > limit) return system_error("read " + path + ": larger than " + std::to_string(limit) + " bytes");
     }
+}
+
+/// All of `text`, in as many writes as that takes: for files and pipes. `name` is for the error.
+inline result<void> write_all(int fd, std::string_view text, std::string_view name) {
+    while (!text.empty()) {
+        auto const n = retry([&] { return ::write(fd, text.data(), text.size()); });
+        if (n < 0) return last_error("write", name);
+        text.remove_prefix(static_cast<std::size_t>(n));
+    }
+    return {};
+}
+
+/// All of `text` in one write, for what takes each write as a word of its own: the kernel's knobs.
+inline result<void> write_once(int fd, std::string_view text, std::string_view name) {
+    auto const n = retry([&] { return ::write(fd, text.data(), text.size()); });
+    if (n < 0) return last_error("write", name);
+    if (n == static_cast<ssize_t>(text.size())) return {};
+    return system_error(std::string{"write "}.append(name).append(": it took ").append(std::to_string(n)).append(" of ").append(std::to_string(text.size())).append(" bytes"));
+}
+/// The same for a knob that is there.
+inline result<void> write_once(std::string const& path, std::string_view text) {
+    SB_TRY(auto const knob, open_file(path, O_WRONLY));
+    return write_once(knob.get(), text, path);
 }
 
 } // namespace sb

@@ -219,8 +219,9 @@ private:
     std::string run_path() const { return v2().path + "/run"; }
 
     static result<void> move(int group, std::string const& path, pid_t pid) {
-        if (detail::write_at(group, "cgroup.procs", cat(pid))) return {};
-        return last_error(cat("move process ", pid, " to"), path);
+        auto const moved = detail::write_at(group, "cgroup.procs", cat(pid));
+        if (moved.has_error()) return system_error(cat("move process ", pid, " to ", path, ": ", moved.error().what));
+        return {};
     }
     result<void> give(int group, std::string const& path) const {
         if (::fchownat(group, "cgroup.procs", *given_, static_cast<gid_t>(-1), 0) != 0) return last_error("change owner of", path + "/cgroup.procs");
@@ -238,11 +239,16 @@ private:
         SB_TRY(run_, make_side("run"));
         return {};
     }
+    result<void> hand_down(std::string const& controllers) const {
+        auto const done = detail::write_at(v2().fd.get(), "cgroup.subtree_control", controllers);
+        if (done.has_error()) return system_error(cat(v2().path, ": ", done.error().what));
+        return {};
+    }
     /// Takes the controllers back from the two sides, which are empty: no process can be where they are handed down.
     result<void> join() {
         std::string all;
         for (auto const& each : hands_down_) all += cat(all.empty() ? "" : " ", "-", std::string_view{each}.substr(1));
-        if (!detail::write_at(v2().fd.get(), "cgroup.subtree_control", all)) return last_error("write", v2().path + "/cgroup.subtree_control");
+        SB_CHECK(hand_down(all));
         divided_ = false;
         held_.reset(); // limits go with the controllers
         return {};
@@ -252,8 +258,7 @@ private:
         if (divided_) return {};
         std::string all;
         for (auto const& each : hands_down_) all += all.empty() ? each : " " + each;
-        if (!all.empty() && !detail::write_at(v2().fd.get(), "cgroup.subtree_control", all))
-            return last_error("write", v2().path + "/cgroup.subtree_control");
+        if (!all.empty()) SB_CHECK(hand_down(all));
         divided_ = !all.empty();
         open_files();
         return {};

@@ -119,7 +119,7 @@ public:
         for (auto const& base : bases()) note(remove_groups(base, id_, group_name("supervisor")));
         if (!switched_on_.empty() && !switch_off(v2_base_, switched_on_)) note(system_error(cat("controllers are left on in ", v2_base_, ": other groups need them")));
         if (!own_group_.empty()) {
-            note(detail::write_text(own_group_ + "/cgroup.procs", cat(::getpid())));
+            note(write_once(own_group_ + "/cgroup.procs", cat(::getpid())));
             note(remove_groups(v2_base_, id_));
         }
         return all;
@@ -257,7 +257,7 @@ private:
             if (!moved.empty()) give_up(plan, moved);
         }
         for (auto const c : plan.switch_on) {
-            auto const on = detail::write_text(v2_base_ + "/cgroup.subtree_control", cat("+", name_of(c)));
+            auto const on = write_once(v2_base_ + "/cgroup.subtree_control", cat("+", name_of(c)));
             if (on.has_error()) lose(plan, c, on.error().what);
             else switched_on_.emplace_back(name_of(c));
         }
@@ -281,7 +281,7 @@ private:
     std::string move_self(std::string const& from) {
         auto const path = cat(from, "/", group_name("supervisor"));
         if (::mkdir(path.c_str(), 0755) != 0) return last_error("make group", path).what;
-        auto const moved = detail::write_text(path + "/cgroup.procs", cat(::getpid()));
+        auto const moved = write_once(path + "/cgroup.procs", cat(::getpid()));
         if (!moved.has_error()) return own_group_ = from, std::string{};
         ::rmdir(path.c_str());
         return moved.error().what;

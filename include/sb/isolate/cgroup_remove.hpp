@@ -33,12 +33,6 @@ constexpr bool is_session_id(std::string_view id) noexcept {
 
 namespace detail {
 
-inline result<void> write_text(std::string const& path, std::string_view text) {
-    SB_TRY(auto const fd, open_file(path, O_WRONLY));
-    if (::write(fd.get(), text.data(), text.size()) < 0) return last_error("write", path);
-    return {};
-}
-
 inline bool is_cgroup_folder(int folder) noexcept {
     struct statfs facts {};
     return ::fstatfs(folder, &facts) == 0 && (facts.f_type == 0x27e0eb || facts.f_type == 0x63677270);
@@ -59,9 +53,10 @@ inline std::string read_at(int folder, char const* name) {
         for (ssize_t n; (n = retry([&] { return ::read(file.get(), block, sizeof block); })) > 0;) text.append(block, static_cast<std::size_t>(n));
     return text;
 }
-inline bool write_at(int folder, char const* name, std::string_view text) {
+inline result<void> write_at(int folder, char const* name, std::string_view text) {
     unique_fd const file{::openat(folder, name, O_WRONLY | O_CLOEXEC)};
-    return file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    if (!file) return last_error("open", name);
+    return write_once(file.get(), text, name);
 }
 
 inline result<std::vector<std::string>> child_groups(int folder, std::string_view called = {}) {
@@ -97,7 +92,7 @@ inline void nap(std::int64_t ns) {
 
 /// Ends all that runs in a group and below, once; a v1 group is forbidden to fork first, so that this comes to an end.
 inline bool kill_group(int folder, std::string_view name) {
-    if (write_at(folder, "cgroup.kill", "1")) return read_at(folder, "cgroup.events").find("populated 0") != std::string::npos;
+    if (!write_at(folder, "cgroup.kill", "1").has_error()) return read_at(folder, "cgroup.events").find("populated 0") != std::string::npos;
     (void)write_at(folder, "pids.max", "0");
     auto const inside = child_groups(folder);
     bool none = inside.has_value(); // what may be in groups that are not seen lives on

@@ -108,11 +108,7 @@ private:
             auto const n = retry([&] { return ::read(source, block, sizeof block); });
             if (n < 0) return last_error("read", path);
             if (n == 0) return {};
-            for (ssize_t at = 0; at < n;) {
-                auto const written = retry([&] { return ::write(target, block + at, static_cast<std::size_t>(n - at)); });
-                if (written < 0) return last_error("write", path);
-                at += written;
-            }
+            SB_CHECK(write_all(target, {block, static_cast<std::size_t>(n)}, path));
             told_.bytes += n;
         }
     }

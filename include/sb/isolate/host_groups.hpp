@@ -133,7 +133,7 @@ public:
         if (made_) ::rmdir(path_.c_str());
     }
     bool has(char const* file) const { return made_ && ::access(cat(path_, "/", std::string_view{file}).c_str(), F_OK) == 0; }
-    bool takes(char const* file, std::string_view text) const { return made_ && !write_text(cat(path_, "/", std::string_view{file}), std::string{text}).has_error(); }
+    bool takes(char const* file, std::string_view text) const { return made_ && !write_once(cat(path_, "/", std::string_view{file}), text).has_error(); }
 
 private:
     std::string path_;

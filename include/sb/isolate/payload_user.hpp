@@ -55,18 +55,12 @@ inline result<payload_user> choose_payload_user() {
 
 namespace detail {
 
-inline result<void> write_all(std::string const& path, std::string_view text) {
-    SB_TRY(auto const file, open_file(path, O_WRONLY));
-    if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) return last_error("write", path);
-    return {};
-}
-
 /// Makes user ids `inside` (as the process `pid` sees them) stand for ours.
 inline result<void> map_ids(pid_t pid, uid_t inside_uid, gid_t inside_gid, payload_user const& outside) {
     auto const at = cat("/proc/", pid, "/");
-    if (::geteuid() != 0) SB_CHECK(write_all(at + "setgroups", "deny"));
-    SB_CHECK(write_all(at + "uid_map", cat(inside_uid, " ", outside.uid, " 1\n")));
-    return write_all(at + "gid_map", cat(inside_gid, " ", outside.gid, " 1\n"));
+    if (::geteuid() != 0) SB_CHECK(write_once(at + "setgroups", "deny"));
+    SB_CHECK(write_once(at + "uid_map", cat(inside_uid, " ", outside.uid, " 1\n")));
+    return write_once(at + "gid_map", cat(inside_gid, " ", outside.gid, " 1\n"));
 }
 
 } // namespace detail

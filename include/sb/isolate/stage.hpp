@@ -44,8 +44,7 @@ public:
 
     static result<void> write_file(std::string const& path, std::string_view text) {
         SB_TRY(auto const file, open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0644));
-        if (!text.empty() && ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) return last_error("write", path);
-        return {};
+        return write_all(file.get(), text, path);
     }
 
 private:

@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <string>
+#include <string_view>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -29,9 +30,12 @@ inline constexpr char const* last_number = "/proc/sys/kernel/ns_last_pid";
 /// Numbers below are given once, those from here on again and again (RESERVED_PIDS).
 inline constexpr std::int64_t first_number = 300;
 
-inline bool write_knob(char const* path, std::string const& text) {
+/// write_once with errno for its answer: between clone and exec nothing is allocated.
+inline bool write_knob(char const* path, std::string_view text) {
     unique_fd const knob{::open(path, O_WRONLY | O_CLOEXEC)};
-    return knob && ::write(knob.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    auto const n = knob ? ::write(knob.get(), text.data(), text.size()) : -1;
+    if (n >= 0 && n != static_cast<ssize_t>(text.size())) errno = EIO;
+    return n == static_cast<ssize_t>(text.size());
 }
 
 /// In the first process of a namespace: leaves numbers for so many. False, and errno, where the kernel has one limit for all.

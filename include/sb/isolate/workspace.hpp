@@ -101,8 +101,8 @@ public:
             if (!made.fd_ || retry([&] { return ::flock(made.fd_.get(), LOCK_EX); }) != 0) return last_error("lock", first);
             unique_fd const label{::openat(made.fd_.get(), "owner", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
             if (!label && errno == ENOENT) continue;
-            if (!label || ::write(label.get(), detail::label_text.data(), detail::label_text.size()) != static_cast<ssize_t>(detail::label_text.size()))
-                return last_error("write", first + "/owner");
+            if (!label) return last_error("make", first + "/owner");
+            SB_CHECK(write_all(label.get(), detail::label_text, first + "/owner"));
             if (::rename(first.c_str(), path.c_str()) != 0) return last_error("rename to", path);
             made.path_ = std::move(path);
             return made;

@@ -82,7 +82,7 @@ inline result<void> forget_words() {
 /// A signal that is blocked would stay pending, for the next run to see, and a handler of the caller's would run; what is
 /// left to its default never reaches process 1.
 inline void let_signals_be() noexcept {
-    for (int s = 1; s < NSIG; ++s) std::signal(s, SIG_DFL);
+    for (int s = 1; s < signals_end; ++s) std::signal(s, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -134,10 +134,8 @@ void close_all_but(std::array<int, Count> kept) noexcept {
 inline result<void> step_down(int knobs) {
     if (::unshare(CLONE_NEWUSER) < 0) return last_error("make the payload's user namespace");
     auto const one = cat(sandbox_id, " ", sandbox_id, " 1\n");
-    for (auto const& [file, text] : {std::pair{"/proc/self/setgroups", std::string_view{"deny"}}, {"/proc/self/uid_map", one}, {"/proc/self/gid_map", one}}) {
-        SB_TRY(auto const map, open_file(file, O_WRONLY));
-        if (::write(map.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) return last_error("write", std::string_view{file});
-    }
+    for (auto const& [file, text] : {std::pair{"/proc/self/setgroups", std::string_view{"deny"}}, {"/proc/self/uid_map", one}, {"/proc/self/gid_map", one}})
+        SB_CHECK(write_once(std::string{file}, text));
     for (auto const& [name, most] : {std::pair{"max_user_namespaces", std::string_view{"0"}}, {"max_inotify_instances", "16"}, {"max_inotify_watches", "8192"}}) {
         unique_fd const knob{knobs < 0 ? -1 : ::openat(knobs, name, O_WRONLY | O_CLOEXEC)};
         if (knob) (void)!::write(knob.get(), most.data(), most.size());

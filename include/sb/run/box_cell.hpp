@@ -184,8 +184,7 @@ private:
         SB_TRY(auto const file, open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0600));
         std::string text;
         for (auto const& each : lines) text += each + "\n";
-        if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) return last_error("write", path);
-        return {};
+        return write_all(file.get(), text, path);
     }
     ward& after(ward const& one) noexcept { return wards_[static_cast<std::size_t>(&one - wards_ + 1) % fresh_wards]; }
     result<isolate::box_plan*> plan_of(birth const& as) {

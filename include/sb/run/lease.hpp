@@ -116,11 +116,9 @@ private:
             // a sweep may have come in between, and taken it for a dead one
             if (retry([&] { return ::flock(made.get(), LOCK_EX); }) != 0) return last_error("lock", path_);
             if (!detail::same_file(made.get(), folder_.get(), unnamed.c_str())) continue;
-            auto const n = retry([&] { return ::write(made.get(), line.data(), line.size()); });
-            if (n != static_cast<ssize_t>(line.size())) {
-                auto const error = n < 0 ? last_error("write", path_) : system_error(cat("write ", path_, ": no space left"));
+            if (auto const written = write_all(made.get(), line, path_); written.has_error()) {
                 ::unlinkat(folder_.get(), unnamed.c_str(), 0);
-                return error;
+                return written.error();
             }
             if (::renameat(folder_.get(), unnamed.c_str(), folder_.get(), name_.c_str()) != 0) return last_error("rename to", path_);
             file_ = std::move(made); // the lock on the file before goes with its last holder

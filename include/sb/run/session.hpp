@@ -426,9 +426,10 @@ private:
         char block[1 << 14];
         for (off_t at = 0;;) {
             auto const n = retry([&] { return ::pread(from, block, sizeof block, at); });
-            if (n <= 0) return {};
+            if (n < 0) return last_error("read what is copied to", to);
+            if (n == 0) return {};
             at += n;
-            if (retry([&] { return ::write(into.get(), block, static_cast<std::size_t>(n)); }) != n) return last_error("write", to);
+            SB_CHECK(write_all(into.get(), {block, static_cast<std::size_t>(n)}, to));
         }
     }
 
