@@ -37,7 +37,7 @@ struct group_for_test {
         INFO((made.has_error() ? made.error().what : std::string{}));
         REQUIRE_FALSE(made.has_error());
         group.emplace(std::move(*made));
-        auto const settled = group->settle();
+        auto const settled = settle(*group);
         INFO((settled.has_error() ? settled.error().what : std::string{}));
         REQUIRE_FALSE(settled.has_error());
     }
@@ -435,10 +435,10 @@ TEST_CASE("a session's host removes what its slots could not") {
     auto const slot = ::fork();
     if (slot == 0) {
         auto group = cgroup::make(host, "slot0");
-        if (group.has_error() || group->settle().has_error()) ::_exit(1);
+        if (group.has_error()) ::_exit(1);
         auto const payload = ::fork();
         if (payload == 0) ::pause(), ::_exit(0);
-        if (group->add(payload).has_error()) ::_exit(1);
+        if (group->enter(payload).has_error() || group->settle(payload).has_error()) ::_exit(1);
         (void)!::write(told[1], &payload, sizeof payload);
         ::pause();
     }

@@ -126,7 +126,7 @@ TEST_CASE("what a killed session left is killed and removed: processes, groups, 
         std::optional<sb::isolate::cgroup> group;
         if (groups) {
             auto made = sb::isolate::cgroup::make(host, "slot0");
-            if (made.has_error() || made->settle().has_error()) ::_exit(1);
+            if (made.has_error()) ::_exit(1);
             group.emplace(std::move(*made));
             payload = ::fork();
             if (payload == 0) {
@@ -137,7 +137,7 @@ TEST_CASE("what a killed session left is killed and removed: processes, groups, 
                 ::close(to);
                 ::pause(), ::_exit(0);
             }
-            if (group->add(payload).has_error()) ::_exit(1);
+            if (group->enter(payload).has_error() || group->settle(payload).has_error()) ::_exit(1);
         } else tell(to, 0);
         tell(to, payload);
         ::pause();

@@ -44,7 +44,7 @@ pid_t start_in(isolate::cgroup& group, Work work) {
     }
     REQUIRE(child > 0);
     if (group.run_leaf() < 0) {
-        auto const moved = group.add(child);
+        auto const moved = group.enter(child);
         INFO((moved.has_error() ? moved.error().what : std::string{}));
         CHECK_FALSE(moved.has_error());
     }
@@ -57,6 +57,16 @@ inline int wait_for(pid_t child) {
     int status = 0;
     (void)retry([&] { return ::waitpid(child, &status, 0); });
     return status;
+}
+
+/// Divides the group on v2, by a process that is gone again; on v1 there is nothing to divide.
+inline result<void> settle(isolate::cgroup& group) {
+    auto const child = ::fork();
+    if (child == 0) ::pause(), ::_exit(0);
+    auto done = group.settle(child);
+    ::kill(child, SIGKILL);
+    wait_for(child);
+    return done;
 }
 
 /// Touches so many bytes; null when the system refused.

@@ -64,12 +64,7 @@ public:
         if (owner_ == ::getpid()) (void)remove();
     }
 
-    /// Moves a process in: `enter`, then `settle`.
-    result<void> add(pid_t pid) {
-        SB_CHECK(enter(pid));
-        return settle(pid);
-    }
-    /// Into the slot's folder itself. On v2 that is the place for a process that is about to make a cgroup namespace:
+    /// Moves a process into the slot's folder itself. On v2 that is the place for a process that is about to make a cgroup namespace:
     /// the namespace's root is then the slot's folder, and both folders below it are within.
     result<void> enter(pid_t pid) {
         meter_.forget();
@@ -84,12 +79,6 @@ public:
         SB_CHECK(move(keeper_.get(), v2().path + "/keeper-side", pid));
         return divide();
     }
-    /// The same without a process: for a slot whose processes are cloned into keeper_leaf().
-    result<void> settle() {
-        if (!leafy_) return {};
-        SB_CHECK(make_sides());
-        return divide();
-    }
     /// Lets processes of `uid` clone others from "keeper-side" into "run". Needs the right to change owners.
     result<void> give_to(uid_t uid) {
         given_ = uid;
@@ -99,9 +88,8 @@ public:
         SB_CHECK(give(keeper_.get(), v2().path + "/keeper-side"));
         return give(run_.get(), run_path());
     }
-    /// Folders for CLONE_INTO_CGROUP on v2, -1 where the payload is born in its place; `begin` may change the first.
+    /// Folder for CLONE_INTO_CGROUP on v2, -1 where the payload is born in its place; `begin` may change it.
     int run_leaf() const noexcept { return run_.get(); }
-    int keeper_leaf() const noexcept { return keeper_.get(); }
 
     /// Makes these limits hold, those and no others, and says what the kernel took. What no group can hold here is
     /// missing from the answer; what no machine can hold is refused.
