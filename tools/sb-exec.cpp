@@ -222,7 +222,11 @@ sb::result<sb::stress::sourced_presets> take_presets(sb::cli::io& io, choices co
     request.files = c.preset_files;
     request.seed = c.seed, request.count = c.count;
     request.given = given;
-    if (c.preset_files.size() > 1 && !c.dry_run) request.turn = sb::run::next_turn(io.data_dir);
+    if (c.preset_files.size() > 1 && !c.dry_run) {
+        auto const turn = sb::run::next_turn(io.data_dir);
+        if (turn.has_error()) io.log.warn(sb::cat("the first --preset-file is taken, for whose turn it is cannot be kept: ", turn.error().what));
+        else request.turn = *turn;
+    }
     SB_TRY(auto all, sb::stress::find_presets(request, look, [](std::string const& path) { return sb::read_file(path); }));
     for (auto const& each : all.warnings) io.log.warn(each);
     return all;

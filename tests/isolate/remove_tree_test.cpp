@@ -4,6 +4,7 @@
 #include "support/victim.hpp"
 #include <sb/isolate/cgroup_remove.hpp>
 #include <sb/isolate/copy_tree.hpp>
+#include <sb/isolate/workspace.hpp>
 #include <sys/resource.h>
 
 using namespace sb::isolate;
@@ -61,6 +62,14 @@ TEST_CASE("what cannot be listed is not copied without a word") {
     CHECK(with_descriptors(2, [&] {
               auto const told = copy_tree(source.get(), target.get());
               return told.has_value() && told->skipped_count == 1 && told->skipped.front().starts_with("inner: ") && told->files == 0;
+          }) == 0);
+}
+
+TEST_CASE("a place that cannot be searched for what the dead left is named") {
+    folder at;
+    CHECK(with_descriptors(1, [&] {
+              std::vector<std::string> stuck;
+              return sweep_dead_folders(at.path(), stuck) == 0 && stuck.size() == 1 && stuck[0] == sb::cat("what ", at.path(), " may hold: list ", at.path(), ": Too many open files");
           }) == 0);
 }
 

@@ -50,7 +50,7 @@ public:
     explicit slot(int level = default_level, std::string const& below = {})
         : out_{::memfd_create("out", MFD_CLOEXEC)}, runs_{*watcher::make(out_.get())}, room_{*order_room::make()} {
         at_ = work_.path() + below;
-        REQUIRE_FALSE(make_folders("", at_).has_error());
+        REQUIRE_FALSE(sb::make_folders(at_, 0755).has_error());
         put(at_ + "/file", "original\n");
         REQUIRE(::mkdir((at_ + "/folder").c_str(), 0755) == 0);
         put(at_ + "/folder/inner", "inner\n");

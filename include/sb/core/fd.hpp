@@ -71,6 +71,15 @@ inline result<std::string> read_file(std::string const& path, std::size_t limit 
     }
 }
 
+/// Makes a folder and those above it, as `mkdir -p` does; what is there stays as it is.
+inline result<void> make_folders(std::string const& path, mode_t mode) {
+    for (auto end = path.find('/', 1);; end = path.find('/', end + 1)) {
+        auto const part = path.substr(0, end);
+        if (::mkdir(part.c_str(), mode) != 0 && errno != EEXIST) return last_error("make folder", part);
+        if (end == std::string::npos) return {};
+    }
+}
+
 /// All of `text`, in as many writes as that takes: for files and pipes. `name` is for the error.
 inline result<void> write_all(int fd, std::string_view text, std::string_view name) {
     while (!text.empty()) {

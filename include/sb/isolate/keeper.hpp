@@ -188,12 +188,12 @@ private:
                 if ((each != "/var/tmp" || plan_.from->has_var_tmp()) && ::umount2(each.data(), MNT_DETACH | UMOUNT_NOFOLLOW) < 0) return last_error("unmount", each);
         }
         for (auto const& [mount, target] : ready) {
-            if (plan_.from->work_is_on_scratch() && target == work) SB_CHECK(make_folders("", target));
+            if (plan_.from->work_is_on_scratch() && target == work) SB_CHECK(make_folders(target, 0755));
             auto const also = std::find_if(aside.begin(), aside.end(), [&to = target](auto const& each) { return each.target == to; }); // clang 14 captures no binding by itself
             if (also != aside.end()) {
-                if (also->folder) SB_CHECK(make_folders("", target));
+                if (also->folder) SB_CHECK(make_folders(target, 0755));
                 else if (::access(target.c_str(), F_OK) != 0) {
-                    SB_CHECK(make_folders("", target.substr(0, target.rfind('/'))));
+                    SB_CHECK(make_folders(target.substr(0, target.rfind('/')), 0755));
                     SB_CHECK(stage::write_file(target, {}));
                 }
             }

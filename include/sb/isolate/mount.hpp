@@ -83,17 +83,4 @@ inline result<void> change_root(std::string const& to) {
     return {};
 }
 
-/// `mkdir -p` below `base`; what is there stays.
-inline result<void> make_folders(std::string const& base, std::string_view path, mode_t mode = 0755) {
-    std::string at = base;
-    std::string problem;
-    split(path, '/', [&](std::string_view name) {
-        if (name.empty() || !problem.empty()) return;
-        at += cat("/", name);
-        if (::mkdir(at.c_str(), mode) != 0 && errno != EEXIST) problem = at;
-    });
-    if (!problem.empty()) return last_error("make folder", problem);
-    return {};
-}
-
 } // namespace sb::isolate

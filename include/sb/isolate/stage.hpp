@@ -133,7 +133,7 @@ private:
         SB_TRY(auto const root, new_mount("tmpfs", {{"size", "4m"}, {"nr_inodes", "4096"}, {"mode", "0755"}}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
         auto const top = stage::root();
         SB_CHECK(attach(root.get(), top));
-        for (std::string_view const folder : {"etc", "dev/shm", "proc", "tmp", "var", "home/sandbox"}) SB_CHECK(make_folders(top, folder));
+        for (std::string_view const folder : {"etc", "dev/shm", "proc", "tmp", "var", "home/sandbox"}) SB_CHECK(make_folders(cat(top, "/", folder), 0755));
         auto const id = cat(sandbox_id);
         SB_CHECK(write_file(top + "/etc/passwd", cat("root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n", sandbox_user, ":x:", id, ":", id, "::", sandbox_home,
                                                     ":/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n")));
@@ -148,7 +148,7 @@ private:
             }
             auto const target = top + each.target;
             auto const parent = std::string_view{each.target}.substr(0, each.target.rfind('/'));
-            if (parent != "" && parent != "/etc" && parent != "/dev") SB_CHECK(make_folders(top, parent));
+            if (parent != "" && parent != "/etc" && parent != "/dev") SB_CHECK(make_folders(cat(top, parent), 0755));
             if (!each.link.empty()) {
                 if (::symlink(each.link.c_str(), target.c_str()) != 0 && errno != EEXIST) return last_error("link", target);
                 continue;
@@ -165,9 +165,9 @@ private:
         for (auto const& [name, to] : {std::pair{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}})
             if (::symlink(to, cat(top, "/dev/", std::string_view{name}).c_str()) != 0) return last_error("link", std::string_view{name});
         work_is_on_scratch_ = is_below_scratch(shown_->work), has_var_tmp_ = detail::is_below(shown_->work, "/var/tmp");
-        if (has_var_tmp_) SB_CHECK(make_folders(top, "var/tmp"));
+        if (has_var_tmp_) SB_CHECK(make_folders(top + "/var/tmp", 0755));
         else if (::symlink("/tmp", (top + "/var/tmp").c_str()) != 0) return last_error("link", "/var/tmp");
-        if (!shown_->work.empty() && !work_is_on_scratch()) SB_CHECK(make_folders(top, shown_->work));
+        if (!shown_->work.empty() && !work_is_on_scratch()) SB_CHECK(make_folders(top + shown_->work, 0755));
         return {}; // it becomes read-only once the reaper has put its own /proc on
     }
 

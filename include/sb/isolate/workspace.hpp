@@ -57,7 +57,7 @@ inline int sweep_dead_folders(std::string const& base, std::vector<std::string>&
     auto const root = detail::open_folder(AT_FDCWD, base.c_str());
     if (!root) return 0;
     auto const names = detail::names_in(root.get(), base);
-    if (!names) return stuck.push_back(names.error().what), 0;
+    if (!names) return stuck.push_back(cat("what ", base, " may hold: ", names.error().what)), 0;
     for (auto const& name : *names) {
         if (!name.starts_with(detail::folder_prefix)) continue;
         auto const folder = detail::open_folder(root.get(), name.c_str());

@@ -58,19 +58,18 @@ inline result<preset_stream> read_preset_stream(int fd, std::string name, std::f
 }
 
 /// The number of this use of several preset files, counted in `folder`, so that each gets its turn.
-inline std::uint64_t next_turn(std::string const& folder) {
-    for (std::size_t at = 1; at != std::string::npos;) { // the folder may be new, parents too
-        at = folder.find('/', at);
-        ::mkdir(folder.substr(0, at).c_str(), 0700);
-        if (at != std::string::npos) ++at;
-    }
-    auto const file = open_file(folder + "/preset-turn", O_RDWR | O_CREAT, 0600);
-    if (file.has_error() || ::flock(file->get(), LOCK_EX) != 0) return 0;
+inline result<std::uint64_t> next_turn(std::string const& folder) {
+    SB_CHECK(make_folders(folder, 0700));
+    auto const path = folder + "/preset-turn";
+    SB_TRY(auto const file, open_file(path, O_RDWR | O_CREAT, 0600));
+    if (retry([&] { return ::flock(file.get(), LOCK_EX); }) != 0) return last_error("lock", path);
     char text[24]{};
+    auto const n = retry([&] { return ::pread(file.get(), text, sizeof text - 1, 0); });
+    if (n < 0) return last_error("read", path);
     std::uint64_t turn = 0;
-    if (auto const n = ::pread(file->get(), text, sizeof text - 1, 0); n > 0) std::from_chars(text, text + n, turn);
-    auto const next = cat(turn + 1, "\n");
-    if (::pwrite(file->get(), next.data(), next.size(), 0) < 0) return turn;
+    std::from_chars(text, text + n, turn);
+    if (::lseek(file.get(), 0, SEEK_SET) != 0) return last_error("seek in", path);
+    SB_CHECK(write_all(file.get(), cat(turn + 1, "\n"), path));
     return turn;
 }
 

@@ -35,15 +35,6 @@ inline std::string this_boot() {
     return text.has_error() ? std::string{} : std::string{trim(*text)};
 }
 
-/// Makes a folder and those above it; 0700 for what is new.
-inline result<void> make_folders(std::string const& path) {
-    for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-        auto const part = path.substr(0, end);
-        if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST) return last_error("make folder", part);
-        if (end == std::string::npos) return {};
-    }
-}
-
 inline bool same_file(int fd, int folder, char const* name) noexcept {
     struct stat a {}, b {};
     return ::fstat(fd, &a) == 0 && ::fstatat(folder, name, &b, AT_SYMLINK_NOFOLLOW) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
@@ -69,7 +60,7 @@ public:
         if (!isolate::is_session_id(terms.id)) return caller_error(cat("a lease cannot be named \"", terms.id, "\""));
         held_lease made;
         auto const path = data_dir + "/leases";
-        SB_CHECK(detail::make_folders(path));
+        SB_CHECK(make_folders(path, 0700));
         made.folder_ = isolate::detail::open_folder(AT_FDCWD, path.c_str());
         if (!made.folder_) return last_error("open", path);
         made.path_ = cat(path, "/", terms.id);
@@ -177,7 +168,7 @@ inline int sweep_leases(std::string const& data_dir, std::vector<std::string>& s
     auto const boot = detail::this_boot();
     int swept = 0;
     auto const names = isolate::detail::names_in(folder.get(), path);
-    if (!names) return stuck.push_back(names.error().what), 0;
+    if (!names) return stuck.push_back(cat("what ", path, " may hold: ", names.error().what)), 0;
     for (auto const& name : *names) {
         auto const leave = [&](std::string_view why) { stuck.push_back(cat(path, "/", name, ": ", why, ", left alone")); };
         std::string_view id = name;
