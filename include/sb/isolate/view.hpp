@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a payload sees of the host's files: system folders to read, a workspace to write in, what was bound by name.
 #pragma once
+#include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <algorithm>
@@ -8,10 +9,12 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 namespace sb::isolate {
@@ -80,16 +83,44 @@ inline std::string host_path(view const& all, std::string const& path) {
     return path;
 }
 
-/// A folder that may become a workspace: a real one, and neither the root nor the caller's home nor what holds it.
+namespace detail {
+
+/// The caller's home by /etc/passwd; empty when that does not say. Other sources of accounts are not asked: they cost more
+/// than a run.
+inline std::string account_home() {
+    auto const accounts = read_file("/etc/passwd");
+    std::string home;
+    if (accounts.has_error()) return home;
+    auto const own = cat(::geteuid());
+    split(*accounts, '\n', [&](std::string_view line) { // name:password:user:group:comment:home:shell
+        std::string_view fields[7];
+        std::size_t count = 0;
+        split(line, ':', [&](std::string_view field) {
+            if (count < std::size(fields)) fields[count++] = field;
+        });
+        if (home.empty() && fields[2] == own) home = fields[5];
+    });
+    return home;
+}
+
+/// Is `home` a folder that lies in this one, or is it?
+inline bool holds_home(std::string_view folder, std::string const& home) {
+    if (!home.starts_with('/')) return false;
+    auto const path = real_path(home);
+    return !path.has_error() && path->size() > 1 && is_below(*path, folder);
+}
+
+} // namespace detail
+
+/// A folder that may become a workspace: a real one, and neither the root nor the caller's home nor what holds it; HOME may
+/// say another home than the account's.
 inline result<std::string> workspace_folder(std::string const& asked) {
     auto const found = real_path(asked);
     if (found.has_error()) return caller_error(cat("workspace ", asked, ": ", std::strerror(errno)));
     struct stat facts {};
     if (::stat(found->c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) return caller_error(cat("workspace ", asked, ": not a folder"));
     char const* const home = std::getenv("HOME");
-    auto const home_path = home && *home == '/' ? real_path(home) : result<std::string>{std::string{}};
-    bool const holds_home = !home_path.has_error() && home_path->size() > 1 && detail::is_below(*home_path, *found);
-    if (*found == "/" || holds_home)
+    if (*found == "/" || detail::holds_home(*found, home ? home : "") || detail::holds_home(*found, detail::account_home()))
         return caller_error(cat("workspace ", *found, ": ", *found == "/" ? "the whole system" : "your home, or what holds it,",
                                 " is never shown to a payload; go to the project's folder or name one with --work DIR"));
     for (std::string_view const own : {"/proc", "/sys", "/dev", "/run", "/etc"})
@@ -109,6 +140,8 @@ inline result<binding> parse_binding(std::string_view text) {
     made.target = colon == std::string_view::npos ? made.source : std::string{rest.substr(colon + 1)};
     if (made.source.empty() || !made.source.starts_with('/') || !made.target.starts_with('/'))
         return caller_error(cat("--bind \"", text, "\": write SRC[:DST][:ro|rw] with absolute paths"));
+    if (auto const last = made.target.rfind(':'); last != std::string::npos)
+        return caller_error(cat("--bind ", text, ": ends in ro or rw, not ", std::string_view{made.target}.substr(last + 1)));
     split(made.target, '/', [&](std::string_view name) { straight = straight && name != "." && name != ".."; });
     if (!straight) return caller_error(cat("--bind ", text, ": ", made.target, ": write it without \".\" and \"..\""));
     auto const real = real_path(made.source);
