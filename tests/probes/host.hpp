@@ -15,6 +15,7 @@
 #include <mqueue.h>
 #include <netinet/in.h>
 #include <sb/core/sha256.hpp>
+#include <sb/isolate/payload_user.hpp>
 #include <sb/isolate/remove_tree.hpp>
 #include <set>
 #include <sys/file.h>
@@ -54,7 +55,8 @@ inline bool write_whole(std::string const& path, std::string_view text, mode_t m
 
 inline std::vector<std::string> names_of(std::string const& folder) {
     std::vector<std::string> names;
-    if (auto const fd = sb::isolate::detail::open_folder(AT_FDCWD, folder.c_str())) names = sb::isolate::detail::names_in(fd.get()).value();
+    if (auto const fd = sb::isolate::detail::open_folder(AT_FDCWD, folder.c_str()))
+        if (auto listed = sb::isolate::detail::names_in(fd.get())) names = std::move(*listed); // else it went away meanwhile
     std::sort(names.begin(), names.end());
     return names;
 }
@@ -217,6 +219,12 @@ inline bool groups_below(std::string const& folder, int depth, std::string& into
     if (!lived_in && folder.find("sandbench") != std::string::npos) into += folder + "\n";
     return lived_in;
 }
+/// Our runs make files as us or as their payloads' user; whoever else made one is a bystander.
+inline bool is_of_our_runs(std::string const& path) {
+    static auto const payloads = sb::isolate::choose_payload_user();
+    struct stat facts {};
+    return ::lstat(path.c_str(), &facts) == 0 && (facts.st_uid == ::geteuid() || payloads.has_error() || facts.st_uid == payloads->uid);
+}
 /// A folder of a session that is alive, for it holds the lock: somebody else's, as ours is over.
 inline bool has_owner(std::string const& folder) {
     int const fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -268,7 +276,7 @@ inline snapshot look(host const& at, std::vector<std::string> const& programs) {
     for (auto const& folder : {std::string{"/tmp"}, std::string{"/var/tmp"}, std::string{"/run"}})
         for (auto const& name : names_of(folder))
             if ((name.starts_with("sb-exec") || name.starts_with("sb-probe") || name.starts_with("sb-neighbour") || (name.starts_with("sandbench") && !name.starts_with("sandbench-vm"))) &&
-                !detail::has_owner(folder + "/" + name))
+                detail::is_of_our_runs(folder + "/" + name) && !detail::has_owner(folder + "/" + name))
                 listed += folder + "/" + name + "\n";
     all["/tmp, /var/tmp, /run"] = listed;
     listed.clear();
