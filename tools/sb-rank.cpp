@@ -11,7 +11,7 @@ namespace {
 
 struct choices {
     sb::track::rank_question question;
-    std::string baseline, format;
+    std::string baseline, format, sort = "total";
     bool partial = false;
     std::vector<std::string> files;
 };
@@ -62,16 +62,20 @@ sb::cli::table people_table(std::vector<sb::rank_record> const& rows, std::strin
     return t;
 }
 
-std::string footnotes(std::vector<sb::rank_record> const& rows, std::string const& baseline) {
+std::string footnotes(std::vector<sb::rank_record> const& rows, std::string const& baseline, bool by_mean) {
     bool tie = false, next = false, base = false, few = false, effect = false;
+    auto fewest = rows.front().n, most = fewest;
     for (auto const& r : rows) {
+        fewest = std::min(fewest, r.n), most = std::max(most, r.n);
         tie |= r.tie.value_or(false), next |= r.overlaps_next.value_or(false), base |= r.overlaps_baseline.value_or(false);
         few |= !r.lo, effect |= r.effect.has_value();
     }
+    bool const favours = !by_mean && fewest != most; // who was seen more often
     std::string out;
+    if (favours) out += sb::cat("ordered by total; n differs (", fewest, " to ", most, "): --sort mean compares what a run is worth\n");
     if (effect) out += sb::cat("effect: mean against ", sb::cli::printable(baseline), "\n");
-    if (tie) out += "=  the same total as another row: ordered by name\n";
-    if (next) out += "~  the interval overlaps the next row's: their order is not settled\n";
+    if (tie) out += by_mean ? "=  the same mean as another row: ordered by total, then by name\n" : "=  the same total as another row: ordered by name\n";
+    if (next) out += sb::cat("~  the interval", favours ? " of the total" : "", " overlaps the next row's: their order is not settled\n");
     if (base) out += "b  the interval overlaps the baseline's: the effect is not settled\n";
     if (few) out += "-  no interval from fewer than two values\n";
     return out;
@@ -132,7 +136,8 @@ sb::result<void> rank(sb::cli::io& io, choices asked) {
         return {};
     }
     auto const baseline = asked.baseline.empty() ? std::string{"normal"} : asked.baseline;
-    auto const rows = sb::track::rank_rows(sums.table, asked.question, baseline);
+    bool const by_mean = asked.sort == "mean";
+    auto const rows = sb::track::rank_rows(sums.table, asked.question, baseline, by_mean ? sb::track::rank_order::mean : sb::track::rank_order::total);
     if (!asked.baseline.empty() && !rows.empty() && !rows.front().effect)
         io.log.warn(sb::cat("no ", asked.question.by, " is called \"", baseline, "\": there are no effects"));
     auto const format = asked.format == "auto" ? (io.out_terminal ? "table" : "jsonl") : asked.format;
@@ -143,7 +148,7 @@ sb::result<void> rank(sb::cli::io& io, choices asked) {
     } else if (format == "md") {
         io.out << people_table(rows, asked.question.by).markdown();
     } else if (!rows.empty()) {
-        io.out << people_table(rows, asked.question.by).text(io.out_color) << footnotes(rows, baseline);
+        io.out << people_table(rows, asked.question.by).text(io.out_color) << footnotes(rows, baseline, by_mean);
     }
     return {};
 }
@@ -160,6 +165,8 @@ int main(int argc, char** argv) {
     tool.option("--by", "WHAT", "what the rows are", asked.question.by).choices({"scenario", "preset", "module", "workload", "severity"});
     tool.option("--metric", "NAME", "what is added up: roi, raroi, value, synergy_*, or any metric of the lines", asked.question.metric);
     tool.option("--baseline", "NAME", "the row that effects are against; without it the row \"normal\", where there is one", asked.baseline);
+    tool.option("--sort", "WHAT", "what rows are ordered by: a total favours what was seen more often, a mean is what one run is worth", asked.sort)
+        .choices({"total", "mean"});
     tool.option("--format", "FORMAT", "auto is a table on a terminal and jsonl elsewhere", asked.format)
         .choices({"auto", "table", "jsonl", "csv", "md"});
     tool.flag("--partial", "write states that sb-rank reads and adds up exactly, instead of rows", asked.partial);

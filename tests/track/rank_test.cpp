@@ -31,19 +31,20 @@ struct answer {
     std::string faults;
 };
 
-answer ask(std::vector<std::string> const& paths, track::rank_question const& question = {}, int threads = 1, std::string const& baseline = "normal") {
+answer ask(std::vector<std::string> const& paths, track::rank_question const& question = {}, int threads = 1, std::string const& baseline = "normal",
+           track::rank_order order = track::rank_order::total) {
     answer a;
     auto const sums = track::read_ranks(paths, question, threads, [&](std::string const&, std::int64_t line, std::size_t byte, std::string_view what) {
         a.faults += sb::cat(line, ":", byte, " ", what, "\n");
     });
-    a.rows = track::rank_rows(sums.value().table, question, baseline);
+    a.rows = track::rank_rows(sums.value().table, question, baseline, order);
     a.states = track::rank_states(sums.value().table, question);
     a.counts = sums.value().counts;
     return a;
 }
-answer ask_text(std::string_view text, track::rank_question const& question = {}, std::string const& baseline = "normal") {
+answer ask_text(std::string_view text, track::rank_question const& question = {}, std::string const& baseline = "normal", track::rank_order order = track::rank_order::total) {
     temporary const file{text};
-    return ask({file.path}, question, 1, baseline);
+    return ask({file.path}, question, 1, baseline, order);
 }
 std::string totals(answer const& a) {
     std::string all;
@@ -197,6 +198,26 @@ TEST_CASE("rows carry interval, effect, ties and overlaps") {
     CHECK_FALSE(a.rows[0].overlaps_next.has_value()); // the next has no interval
     CHECK(a.rows[2].overlaps_baseline == false);
     CHECK_FALSE(ask_text("{\"scenario\":\"a\",\"roi\":1}").rows[0].effect.has_value());
+}
+
+TEST_CASE("rows are ordered by total or by mean, and what is not settled is told of the same") {
+    std::string lines; // normal: 5 of worth 1; often: 10 of worth 0.6
+    for (int i = 0; i < 5; ++i) lines += "{\"scenario\":\"normal\",\"roi\":1}\n";
+    for (int i = 0; i < 10; ++i) lines += i < 6 ? "{\"scenario\":\"often\",\"roi\":1}\n" : "{\"scenario\":\"often\",\"roi\":0}\n";
+    auto const by_total = ask_text(lines).rows, by_mean = ask_text(lines, {}, "normal", track::rank_order::mean).rows;
+    CHECK(by_total[0].name == "often");
+    CHECK(by_mean[0].name == "normal");
+    // 0.6 +- t(0.975, 9) * sqrt(2.4 / 9 / 10) is 0.23 .. 0.97: off 1; times ten it is 2.3 .. 9.7: around 5
+    CHECK(by_mean[0].overlaps_next == false);
+    CHECK(by_total[0].overlaps_next == true);
+    CHECK(by_total[0].overlaps_baseline == false); // the effect is of means in either
+    CHECK(by_mean[1].overlaps_baseline == false);
+    CHECK(by_mean[1].effect == by_total[0].effect);
+
+    auto const same = ask_text("{\"scenario\":\"a\",\"roi\":1}\n{\"scenario\":\"b\",\"roi\":1}\n{\"scenario\":\"b\",\"roi\":1}\n", {}, "normal", track::rank_order::mean);
+    CHECK(totals(same) == "b=2.0/2 a=1.0/1 ");
+    CHECK(same.rows[0].tie == true);
+    CHECK(ask_text("{\"scenario\":\"a\",\"roi\":1}\n{\"scenario\":\"b\",\"roi\":1}\n{\"scenario\":\"b\",\"roi\":1}\n").rows[0].tie == false);
 }
 
 TEST_CASE("a million equal steps far from zero keep their interval") {

@@ -19,8 +19,8 @@ struct rank_record {
     std::int64_t n = 0;
     std::optional<double> last_security_score;
     std::optional<double> effect; ///< mean minus the baseline's mean; null without a baseline
-    std::optional<bool> tie; ///< another row has the same total
-    std::optional<bool> overlaps_next; ///< some mean fits this row and the next; null where either has no interval
+    std::optional<bool> tie; ///< another row has the same total, or mean where rows are ordered by it
+    std::optional<bool> overlaps_next; ///< some total (or mean, as above) fits this row and the next; null where either has no interval
     std::optional<bool> overlaps_baseline; ///< some mean fits this row and the baseline; null likewise, and on the baseline
 };
 BOOST_DESCRIBE_STRUCT(rank_record, (),

@@ -166,9 +166,12 @@ inline rank_moments moments_of(exact_sum const& values) {
 
 } // namespace detail
 
-/// The rows by total, the largest first, equal totals by name. `baseline` names the row that effects are against;
-/// without such a row there are none.
-inline std::vector<rank_record> rank_rows(rank_table const& table, rank_question const& question, std::string_view baseline) {
+/// What rows are ordered by. A total favours what was seen more often; a mean says what one run is worth.
+enum class rank_order { total, mean };
+
+/// The rows by total or by mean, the largest first; equal means by total, equal totals by name. `baseline` names the
+/// row that effects are against; without such a row there are none.
+inline std::vector<rank_record> rank_rows(rank_table const& table, rank_question const& question, std::string_view baseline, rank_order order = rank_order::total) {
     struct row {
         rank_group const* group;
         detail::rank_moments m;
@@ -177,7 +180,9 @@ inline std::vector<rank_record> rank_rows(rank_table const& table, rank_question
     row const* base = nullptr;
     for (auto const& g : table.groups())
         if (g.values.count() > 0) rows.push_back({&g, detail::moments_of(g.values)});
-    std::sort(rows.begin(), rows.end(), [](row const& a, row const& b) {
+    bool const by_mean = order == rank_order::mean;
+    std::sort(rows.begin(), rows.end(), [by_mean](row const& a, row const& b) {
+        if (by_mean && a.m.mean != b.m.mean) return a.m.mean > b.m.mean;
         return a.m.total != b.m.total ? a.m.total > b.m.total : a.group->name < b.group->name;
     });
     for (auto const& r : rows)
@@ -193,14 +198,20 @@ inline std::vector<rank_record> rank_rows(rank_table const& table, rank_question
         if (m.interval) r.lo = m.interval->lo, r.hi = m.interval->hi;
         if (group->scored) r.last_security_score = group->security;
         if (base) r.effect = m.mean - base->m.mean;
-        auto const ties = [&](std::size_t k) { return k < rows.size() && rows[k].m.total == m.total; };
+        auto const ties = [&](std::size_t k) { return k < rows.size() && (by_mean ? rows[k].m.mean == m.mean : rows[k].m.total == m.total); };
         r.tie = ties(i + 1) || (i > 0 && ties(i - 1));
-        auto const overlap = [&](row const& other) -> std::optional<bool> {
-            if (!m.interval || !other.m.interval) return std::nullopt;
-            return m.interval->overlaps(*other.m.interval);
+        auto const overlap = [](std::optional<stats::interval> const& a, std::optional<stats::interval> const& b) -> std::optional<bool> {
+            if (!a || !b) return std::nullopt;
+            return a->overlaps(*b);
         };
-        if (i + 1 < rows.size()) r.overlaps_next = overlap(rows[i + 1]);
-        if (base && base != &rows[i]) r.overlaps_baseline = overlap(*base);
+        auto const ordered = [by_mean](row const& each) { // the interval of what the order is by
+            auto of = each.m.interval;
+            auto const n = static_cast<double>(each.group->values.count());
+            if (of && !by_mean) of->lo *= n, of->hi *= n;
+            return of;
+        };
+        if (i + 1 < rows.size()) r.overlaps_next = overlap(ordered(rows[i]), ordered(rows[i + 1]));
+        if (base && base != &rows[i]) r.overlaps_baseline = overlap(m.interval, base->m.interval); // effects are of means
         out.push_back(std::move(r));
     }
     return out;
