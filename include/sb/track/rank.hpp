@@ -16,9 +16,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -51,11 +53,14 @@ public:
         : paths_{paths}, question_{question}, threads_{threads}, report_{std::move(report)}, queue_{paths} {
         queue_.whole_if(opens_document);
     }
+    rank_job(rank_job const&) = delete;
+    rank_job& operator=(rank_job const&) = delete;
+    ~rank_job() { queue_.stop(), join(); } // nobody works on what is gone
 
     result<rank_sums> run() {
         rank_reader first{question_};
         work(first, true);
-        for (auto& each : helpers_) each.join();
+        join();
         if (failure_) return *failure_;
         rank_sums sums;
         sums.table.merge(first.table());
@@ -76,6 +81,13 @@ private:
     };
 
     void work(rank_reader& reader, bool may_hire) {
+        try {
+            work_on_chunks(reader, may_hire);
+        } catch (std::bad_alloc const&) { // a chunk is lost: there is no answer
+            fail(system_error("out of memory"));
+        }
+    }
+    void work_on_chunks(rank_reader& reader, bool may_hire) {
         chunk now;
         std::string name; // of the input, for a history in it
         auto named = paths_.size();
@@ -93,9 +105,20 @@ private:
             finish(now, reader.counts().lines - before, std::move(faults));
         }
     }
+    /// Up to the threads asked for. Where the system gives no more, those there are do all.
     void hire() {
-        for (int i = 1; i < threads_; ++i) others_.push_back(std::make_unique<rank_reader>(question_));
-        for (auto& each : others_) helpers_.emplace_back([this, r = each.get()] { work(*r, false); });
+        try {
+            for (int i = 1; i < threads_; ++i) {
+                auto& reader = *others_.emplace_back(std::make_unique<rank_reader>(question_));
+                helpers_.emplace_back([this, &reader] { work(reader, false); });
+            }
+        } catch (std::system_error const&) {
+        } catch (std::bad_alloc const&) {
+        }
+    }
+    void join() {
+        for (auto& each : helpers_) each.join();
+        helpers_.clear();
     }
     void fail(error e) {
         std::lock_guard const hold{order_};
