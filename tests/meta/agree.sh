@@ -12,16 +12,16 @@ flags() { grep -oE -- '--[a-z][a-z-]*[a-z]' | sort -u; }
 for tool in "$bin"/sb "$bin"/sb-*; do
     name=$(basename "$tool")
     "$tool" --help | grep -E '^  (-[a-z], )?--' | sed -E 's/^  (-[a-z], )?(--[a-z-]+).*/\2/' | sort -u >"$work/help"
-    same() { # a view, and the options it shows
-        diff "$work/help" - >"$work/diff" || { echo "$name: --help and $1 differ:"; cat "$work/diff"; bad=1; }
+    same() { # a view, and the options it shows; at the end of a pipe, where no variable of ours can be set
+        diff "$work/help" - >"$work/diff" || { echo "$name: --help and $1 differ:"; cat "$work/diff"; return 1; }
     }
-    "$tool" --man | grep -A1 '^\.TP' | grep '^\\fB' | sed 's/\\-/-/g' | flags | same 'the manual page'
-    grep -E '^\| `(-[a-z], )?--' "$reference/$name.md" | cut -d'|' -f2 | flags | same "docs/reference/$name.md"
-    "$tool" --completion bash | sed -n "s/.*\[\[ \$cur == -\* \]\].*compgen -W '\([^']*\)'.*/\1/p" | flags | same 'the completion for bash'
-    "$tool" --completion zsh | grep -oE "^  '\*?--[a-z-]+" | flags | same 'the completion for zsh'
-    "$tool" --completion fish | grep -oE -- ' -l [a-z-]+' | sed 's/ -l /--/' | sort -u | same 'the completion for fish'
+    "$tool" --man | grep -A1 '^\.TP' | grep '^\\fB' | sed 's/\\-/-/g' | flags | same 'the manual page' || bad=1
+    grep -E '^\| `(-[a-z], )?--' "$reference/$name.md" | cut -d'|' -f2 | flags | same "docs/reference/$name.md" || bad=1
+    "$tool" --completion bash | sed -n "s/.*\[\[ \$cur == -\* \]\].*compgen -W '\([^']*\)'.*/\1/p" | flags | same 'the completion for bash' || bad=1
+    "$tool" --completion zsh | grep -oE "^  '\*?--[a-z-]+" | flags | same 'the completion for zsh' || bad=1
+    "$tool" --completion fish | grep -oE -- ' -l [a-z-]+' | sed 's/ -l /--/' | sort -u | same 'the completion for fish' || bad=1
     "$tool" --explain | tail -n +2 | sed 's/^\([^,]*\),.*/--\1/' | sort -u >"$work/explained"
     asking='--completion --explain --help --man --reference --schema --version'
-    printf '%s\n' $asking | sort - "$work/explained" | same '--explain'
+    printf '%s\n' $asking | sort - "$work/explained" | same '--explain' || bad=1
 done
 exit $bad
