@@ -131,6 +131,10 @@ sb::result<void> rank(sb::cli::io& io, choices asked) {
     SB_TRY(auto const sums, sb::track::read_ranks(asked.files, asked.question, io.threads, report));
     if (sums.stopped) return {}; // counted by `reject`
     tell(io, sums.counts, asked);
+    for (auto const& name : sums.overfull) { // of no line alone: which states were added up where is the threads' own
+        io.log.error(sb::cat("the partial records of \"", sb::cli::printable(name), "\" say that there are more than 2^53 values: it has no row"));
+        ++io.bad_lines;
+    }
     if (asked.partial) {
         for (auto const& state : sb::track::rank_states(sums.table, asked.question)) io.out << sb::json::line(state);
         return {};

@@ -91,3 +91,11 @@ TEST_CASE("the terms of a sum are short, give it back and are the same for equal
     CHECK(a.sum().terms()[0].exponent == -2);
     CHECK(b.sum().terms()[0].significand == 3);
 }
+
+TEST_CASE("a count beyond any count stays one") {
+    sb::exact_sum s, other;
+    for (int i = 0; i < 5; ++i) s.merge(std::int64_t{1} << 62, {}, {}), other.merge(s);
+    s.push(1);
+    CHECK(s.count() > std::int64_t{1} << 60);
+    CHECK(other.count() > std::int64_t{1} << 60);
+}

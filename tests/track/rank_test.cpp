@@ -130,6 +130,22 @@ TEST_CASE("a state that cannot be one is a bad line") {
     CHECK(other.counts.other_partial == 1);
 }
 
+TEST_CASE("states of more values than anybody has give no row, with any threads") {
+    std::string lines = "{\"scenario\":\"b\",\"roi\":1}\n";
+    for (int i = 0; i < 1025; ++i) // 1024 of them are 2^63
+        lines += R"({"kind":"partial","v":1,"by":"scenario","name":"a","metric":"roi","n":9007199254740992,"sum":[[1,0]],"squares":[[1,0]],"last_security_score":null})" "\n";
+    lines += "{\"scenario\":\"a\",\"roi\":1}\n";
+    lines += std::string(600'000, ' ') + "\n"; // chunks enough for several threads
+    temporary const file{lines};
+    for (int const threads : {1, 4}) {
+        auto const sums = track::read_ranks({file.path}, {}, threads, [](auto const&...) {});
+        CHECK((sums.value().overfull == std::vector<std::string>{"a"}));
+        auto const a = ask({file.path}, {}, threads);
+        CHECK(totals(a) == "b=1.0/1 ");
+        CHECK(a.states.size() == 1);
+    }
+}
+
 TEST_CASE("each kind gives its value, others are passed over") {
     std::string const lines = R"({"kind":"run","v":1,"scenario":"a","module":"m1","severity":"low","workload":"w","preset_id":"p1","arm":"on","roi":1,"value":0.5,"metrics":{"latency":3,"security_score":7}}
 {"kind":"run","v":1,"scenario":"a","module":null,"severity":"high","workload":"w","preset_id":"p2","arm":"off","roi":100,"value":0.5,"metrics":{}}

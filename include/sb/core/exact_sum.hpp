@@ -2,6 +2,7 @@
 // Sums of doubles and of their squares without any rounding, so that order, threads and shards cannot show.
 #pragma once
 #include <sb/core/exact_integer.hpp>
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -26,11 +27,12 @@ public:
         add(bins_[at], significand, raw >> 63 != 0);
     }
     void merge(exact_sum const& other) {
-        count_ += other.count_;
+        add_count(other.count_);
         sum_ += other.sum();
         squares_ += other.squares();
     }
 
+    /// Right up to 2^61: more can only come from states that nobody's values have, and stays more.
     std::int64_t count() const noexcept { return count_; }
     exact_integer sum() const {
         auto all = sum_;
@@ -49,7 +51,7 @@ public:
     }
     /// The state of another sum, as `count()`, `sum()` and `squares()` gave it.
     void merge(std::int64_t count, exact_integer sum, exact_integer squares) {
-        count_ += count;
+        add_count(count);
         sum_ += std::move(sum);
         squares_ += std::move(squares);
     }
@@ -63,6 +65,10 @@ private:
     static constexpr std::uint32_t fold_every = std::uint32_t{1} << 21;
     static constexpr std::size_t most_bins = 256;
 
+    void add_count(std::int64_t more) noexcept {
+        constexpr auto most = std::int64_t{1} << 61; // whatever is added to two of these, one by one, is far from an overflow
+        count_ = std::min(count_, most) + std::min(more, most);
+    }
     static int weight(int power) noexcept { return power - 1075; } // of a significand's last bit
     static void add(bin& b, std::uint64_t significand, bool negative) noexcept {
         auto const flip = -static_cast<std::int64_t>(negative); // no branch: signs follow no pattern

@@ -30,6 +30,7 @@ struct rank_sums {
     rank_table table;
     rank_counts counts;
     bool stopped = false; ///< strict, and a line was bad
+    std::vector<std::string> overfull; ///< names whose states add up to more values than anybody has: they have no row
 };
 
 /// Hears of each bad line, in order: the input's path, the line and its byte (both from 1), what is wrong.
@@ -70,6 +71,9 @@ public:
             sums.counts.add(each->counts());
         }
         sums.stopped = stopped_;
+        for (auto const& g : sums.table.groups())
+            if (g.values.count() > rank_reader::most_values) sums.overfull.push_back(g.name);
+        std::sort(sums.overfull.begin(), sums.overfull.end());
         return sums;
     }
 
@@ -167,6 +171,9 @@ inline result<rank_sums> read_ranks(std::vector<std::string> const& paths, rank_
 
 namespace detail {
 
+/// Not where nothing was counted, nor where too much was.
+inline bool has_row(rank_group const& g) noexcept { return g.values.count() > 0 && g.values.count() <= rank_reader::most_values; }
+
 struct rank_moments {
     double total = 0, mean = 0;
     std::optional<stats::interval> interval;
@@ -202,7 +209,7 @@ inline std::vector<rank_record> rank_rows(rank_table const& table, rank_question
     std::vector<row> rows;
     row const* base = nullptr;
     for (auto const& g : table.groups())
-        if (g.values.count() > 0) rows.push_back({&g, detail::moments_of(g.values)});
+        if (detail::has_row(g)) rows.push_back({&g, detail::moments_of(g.values)});
     bool const by_mean = order == rank_order::mean;
     std::sort(rows.begin(), rows.end(), [by_mean](row const& a, row const& b) {
         if (by_mean && a.m.mean != b.m.mean) return a.m.mean > b.m.mean;
@@ -249,7 +256,7 @@ inline std::vector<partial_record> rank_states(rank_table const& table, rank_que
     };
     std::vector<partial_record> out;
     for (auto const& g : table.groups()) {
-        if (g.values.count() == 0) continue;
+        if (!detail::has_row(g)) continue;
         partial_record p;
         p.by = question.by, p.name = g.name, p.metric = question.metric, p.n = g.values.count();
         p.sum = pairs(g.values.sum()), p.squares = pairs(g.values.squares());

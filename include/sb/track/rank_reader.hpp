@@ -49,6 +49,8 @@ struct rank_fault {
 
 class rank_reader {
 public:
+    static constexpr std::int64_t most_values = std::int64_t{1} << 53; ///< of a state; a double holds each such count
+
     explicit rank_reader(rank_question question, instruction_set use = chosen_instruction_set())
         : question_{std::move(question)}, read_scalar_{json::scalar_reader_for(use)}, is_decimal_{json::decimal_check_for(use)}, lines_{wanted(), {.strict = question_.strict}, use} {}
 
@@ -274,7 +276,6 @@ private:
         ++counts_.partials;
         return ++counts_.ranked, true;
     }
-    static constexpr std::int64_t most_values = std::int64_t{1} << 53;
     static bool read_terms(std::vector<std::vector<std::int64_t>> const& terms, exact_integer& into) {
         constexpr std::int64_t large = std::int64_t{1} << 53, far = 2300;
         for (auto const& t : terms) {
