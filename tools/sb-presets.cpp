@@ -21,13 +21,14 @@ struct choices {
     bool guests = false, list = false;
 };
 
-/// Words given one by one, or with commas between.
-std::vector<std::string> apart(std::vector<std::string> const& given) {
+/// Words given one by one, or with commas between; who gives an option means something by it.
+sb::result<std::vector<std::string>> apart(std::string_view option, std::vector<std::string> const& given) {
     std::vector<std::string> all;
     for (auto const& each : given)
         sb::split(each, ',', [&](std::string_view word) {
             if (!sb::trim(word).empty()) all.emplace_back(sb::trim(word));
         });
+    if (all.empty() && !given.empty()) return sb::caller_error(sb::cat(option, ": names nothing"));
     return all;
 }
 
@@ -95,14 +96,23 @@ void show_list(sb::cli::io& io, stress::profile_set const& profiles, std::string
     }
 }
 
-sb::result<stress::profile_set> read_profiles(std::vector<std::string> const& files) {
+sb::result<stress::profile_set> read_profiles(sb::cli::io& io, std::vector<std::string> const& files) {
     stress::profile_set profiles;
     for (auto const& path : files) {
         SB_TRY(auto const text, sb::read_file(path));
         auto stem = path.substr(path.rfind('/') + 1);
         SB_CHECK(profiles.add(text, path, stem.substr(0, stem.find('.'))));
     }
+    for (auto const& each : profiles.remarks()) io.log.warn(each);
     return profiles;
+}
+
+/// Is one of these profiles in any of the presets? A combination has the names of all its parts.
+bool any_is_of(std::vector<sb::preset_record> const& presets, std::vector<std::string> const& profiles) {
+    bool found = false;
+    for (auto const& each : presets)
+        sb::split(each.scenario(), '+', [&](std::string_view part) { found = found || std::find(profiles.begin(), profiles.end(), part) != profiles.end(); });
+    return found;
 }
 
 /// Random presets as bytes, block by block: nothing grows with their number.
@@ -117,7 +127,7 @@ void write_random(sb::cli::io& io, stress::generator& random, std::uint64_t coun
 
 sb::result<void> presets(sb::cli::io& io, choices asked) {
     auto const format = asked.format == "auto" ? (io.out_terminal ? "table" : "jsonl") : asked.format;
-    SB_TRY(auto const profiles, read_profiles(asked.profile_files));
+    SB_TRY(auto const profiles, read_profiles(io, asked.profile_files));
     if (asked.list) return show_list(io, profiles, format), sb::result<void>{};
     if (!asked.describe.empty()) {
         SB_TRY(auto rows, stress::describe_rows(asked.describe, profiles));
@@ -137,8 +147,9 @@ sb::result<void> presets(sb::cli::io& io, choices asked) {
         return sb::caller_error(sb::cat("--seed: must be from 0 to ", largest_seed));
     if (asked.count && *asked.count < 0) return sb::caller_error("--count: must be 0 or more");
     plan.seed = static_cast<std::uint64_t>(asked.seed), plan.count = asked.count;
-    plan.profiles = apart(asked.profiles), plan.categories_named = apart(plan.categories_named),
-        plan.stages_named = apart(plan.stages_named);
+    SB_TRY(plan.profiles, apart("--profile", asked.profiles));
+    SB_TRY(plan.categories_named, apart("--category", plan.categories_named));
+    SB_TRY(plan.stages_named, apart("--stage", plan.stages_named));
     plan.misuse = plan.misuse || asked.mode != "random";
     for (auto const& path : asked.modules) {
         auto const source = sb::read_file(path,
@@ -167,6 +178,10 @@ sb::result<void> presets(sb::cli::io& io, choices asked) {
 
     SB_TRY(auto planned, stress::named_presets(plan, profiles, keywords, given, env));
     auto const more = plan.random_presets(planned.named.size());
+    if (auto const named = static_cast<std::int64_t>(planned.named.size()); asked.count && *asked.count < named)
+        io.log.warn(sb::cat("--count ", *asked.count, ": ", named, " presets are named, and all are written"));
+    if (auto const own = profiles.custom_names(); !own.empty() && !any_is_of(planned.named, own))
+        io.log.warn(sb::cat("no profile of ", asked.profile_files.size() == 1 ? asked.profile_files.front() : "the profile files", " is used: --profile ", own.front(), " would name one"));
     if (planned.baseline) planned.named.insert(planned.named.begin(), std::move(*planned.baseline));
     bool const known_level = plan.levels.for_all == "low" || plan.levels.for_all == "high";
     std::optional<stress::generator> random;

@@ -143,6 +143,9 @@ TEST_CASE("a preset's keys must agree with each other") {
 TEST_CASE("a variable of the workload's own takes any single value") {
     CHECK(own_variable("ENV_DATABASE_URL") == "DATABASE_URL");
     CHECK(own_variable("ENV_").empty());
+    CHECK(own_variable("ENV_http_proxy") == "http_proxy");
+    CHECK(own_variable("ENV_A=B").empty()); // the variable would be A
+    CHECK(own_variable(std::string_view{"ENV_A\0B", 7}).empty());
     CHECK(own_variable("ENVELOPE").empty());
     CHECK(fault("ENV_X", "any text").empty());
     CHECK(fault("ENV_X", 3).empty());

@@ -273,6 +273,18 @@ TEST_CASE("a profile file's shapes are all read") {
     CHECK(named("two", "", {}, own).text("CPU_LIMIT") == "0.1");
     CHECK(named("flat", "low", {}, own).text("CPU_LIMIT") == "4");
     CHECK(text(named("flat+schema_drift", "", {}, own), "FAILURE_MODES") == R"(["disk","schema_drift"])");
+    REQUIRE(own.add(R"({"shared":{"low":{"CPU_LIMIT":1},"high":{"CPU_LIMIT":2,"TIMEOUT":3},"MEMORY_LIMIT":"64Mi","TIMEOUT":9,"help":"both"}})", "beside.json", "file").has_value());
+    CHECK(named("shared", "low", {}, own).text("MEMORY_LIMIT") == "64Mi");
+    CHECK(text(named("shared", "low", {}, own), "CPU_LIMIT") == "1");
+    CHECK(text(named("shared", "low", {}, own), "TIMEOUT") == "9");
+    CHECK(text(named("shared", "high", {}, own), "CPU_LIMIT") == "2");
+    CHECK(text(named("shared", "high", {}, own), "TIMEOUT") == "3");
+    REQUIRE(own.add(R"({"env":{"ENV_http_proxy":"http://here"}})", "env.json", "file").has_value());
+    CHECK(named("env", "", {}, own).text("ENV_http_proxy") == "http://here");
+    CHECK(own.remarks().empty());
+    REQUIRE(own.add(R"({"seeded":{"low":{"SEED":5,"CPU_LIMIT":1},"high":{"CPU_LIMIT":2}}})", "seeded.json", "file").has_value());
+    CHECK(text(named("seeded", "low", {}, own), "SEED") == "7");
+    CHECK(own.remarks() == std::vector<std::string>{"seeded.json: profile \"seeded\": its SEED is left out; --seed says where chance begins"});
     REQUIRE(own.add(R"({"SCENARIO_NAME":"lone","CPU_LIMIT":"3"})", "lone.json", "file").has_value());
     CHECK(named("lone", "", {}, own).text("CPU_LIMIT") == "3");
     REQUIRE(own.add(R"({"CPU_LIMIT":"5"})", "stem.json", "stem").has_value());
@@ -307,6 +319,9 @@ TEST_CASE("what is wrong in a profile file is said with its place") {
     CHECK(fault(R"({"a":{"cpu":"1"}})") == "my.json: profile \"a\": unknown member \"cpu\"; it takes levels, or preset keys in upper case");
     CHECK(fault(R"({"a+b":{"CPU_LIMIT":"1"}})").find("my.json: profile \"a+b\": a name without blanks") == 0);
     CHECK(fault(R"({"a":{}})") == "my.json: profile \"a\": no level in it");
+    CHECK(fault("{}") == "my.json: no profile in it");
+    CHECK(fault(R"({"a":{"levels":{"low":{"CPU_LIMIT":1}},"high":{"CPU_LIMIT":2}}})") == "my.json: profile \"a\": \"high\" stands beside levels, not in them");
+    CHECK(fault(R"({"a":{"levels":{"low":1}}})") == "my.json: profile \"a\": level \"low\" is not an object");
 }
 
 TEST_CASE("values given by hand win and are recorded") {

@@ -8,12 +8,12 @@
 namespace sb {
 
 /// One environment to run a workload in: a flat map of upper-case keys. `id` is the hash of the keys
-/// (stress/preset_id.hpp), so that equal environments are equal wherever they were made.
+/// (stress/preset_id.hpp), so that presets of equal content have equal ids wherever they were made.
 struct preset_record {
     static constexpr auto kind = "preset";
     static constexpr int version = 1;
     std::string id;
-    object keys; ///< SCENARIO_NAME, SEVERITY, SEED, CPU_LIMIT, … sorted by name
+    object keys; ///< SCENARIO_NAME, SEVERITY, SEED, CPU_LIMIT, … sorted by name; ENV_NAME is the workload's variable NAME
 
     std::string_view text(std::string_view key, std::string_view otherwise = {}) const noexcept {
         auto const* v = keys.find(key);
@@ -46,7 +46,7 @@ struct preset_record {
                         {"SCENARIO_NAME", object{{"type", "string"}}},
                         {"SEVERITY", object{{"type", "string"}}},
                         {"SEED", object{{"type", "integer"}}}}},
-                {"patternProperties", object{{"^[A-Z][A-Z0-9_]*$", object{}}}},
+                {"patternProperties", object{{"^[A-Z][A-Z0-9_]*$", object{}}, {"^ENV_[^=]+$", object{{"type", array{"string", "number", "boolean"}}}}}},
                 {"required", array{"kind", "v", "id", "SCENARIO_NAME", "SEVERITY", "SEED"}},
                 {"additionalProperties", false}};
     }

@@ -143,8 +143,10 @@ constexpr key const* find_key(std::string_view name) noexcept {
 }
 
 /// `ENV_NAME` sets the variable NAME of the workload to any text: a key of the user's own, which the table cannot know.
+/// Empty where no variable can have that name.
 constexpr std::string_view own_variable(std::string_view name) noexcept {
-    return name.starts_with("ENV_") && name.size() > 4 ? name.substr(4) : std::string_view{};
+    constexpr std::string_view never{"=\0", 2};
+    return name.starts_with("ENV_") && name.find_first_of(never) == name.npos ? name.substr(4) : std::string_view{};
 }
 
 } // namespace sb::stress

@@ -39,6 +39,7 @@ inline object keys_of(std::span<setting const> settings, bool high) {
     return keys;
 }
 inline bool is_preset_key(std::string_view name) noexcept {
+    if (!own_variable(name).empty()) return true;
     if (name.empty() || name[0] < 'A' || name[0] > 'Z') return false;
     for (char const c : name)
         if (!((c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_')) return false;
@@ -57,8 +58,9 @@ inline leveled_profile levels_of(profile const& p) {
 
 class profile_set {
 public:
-    /// Adds the profiles of a file: `{"name":{"levels":{"low":{…},"high":{…}}}}`, `{"name":{KEYS}}`, or one flat preset,
-    /// whose name is its SCENARIO_NAME or else `otherwise`. A profile of a user's hides one of ours of the same name.
+    /// Adds the profiles of a file: `{"name":{"levels":{"low":{…},"high":{…}}}}`, the same without the word `levels`,
+    /// `{"name":{KEYS}}`, or one flat preset, whose name is its SCENARIO_NAME or else `otherwise`. Keys beside levels hold
+    /// at each. A profile of a user's hides one of ours of the same name.
     result<void> add(std::string_view text, std::string_view file, std::string_view otherwise) {
         if (trim(text).empty())
             return input_error(cat(file, ": empty; a profile file holds a JSON object of profiles"));
@@ -71,11 +73,14 @@ public:
             auto const* const name = all->find("SCENARIO_NAME");
             return add_one(std::string{name ? name->string_or(otherwise) : otherwise}, *all, file);
         }
+        bool any = false;
         for (auto const& [name, v] : *all) {
             if (name == "kind" || name == "v") continue;
             if (!v.if_object()) return input_error(cat(file, ": profile \"", name, "\" is not an object"));
             SB_CHECK(add_one(name, *v.if_object(), file));
+            any = true;
         }
+        if (!any) return input_error(cat(file, ": no profile in it"));
         return {};
     }
 
@@ -136,6 +141,8 @@ public:
         for (auto const& each : custom_) all.push_back(each.name);
         return all;
     }
+    /// What the files say in vain, for people.
+    std::vector<std::string> const& remarks() const noexcept { return remarks_; }
 
 private:
     static error no_level(leveled_profile const& p, std::string_view level) {
@@ -152,7 +159,7 @@ private:
         if (name.empty() || name.find_first_of("+,= \t\n") != std::string::npos)
             return wrong("a name without blanks and without + , = is wanted");
         leveled_profile p{name, "custom", cat("from ", file), {}};
-        object common;
+        object common, beside; // keys that hold at each level; levels without the word
         object const* levels = nullptr;
         for (auto const& [key, v] : from) {
             if (detail::is_preset_key(key)) common.set(key, v);
@@ -160,35 +167,39 @@ private:
             else if (key == "category" && v.if_string()) p.category = *v.if_string();
             else if (key == "help" && v.if_string()) p.help = *v.if_string();
             else if (key == "kind" || key == "v" || key == "id") continue;
-            else if (!v.if_object())
-                return wrong(cat("unknown member \"", key, "\"; it takes levels, or preset keys in upper case"));
+            else if (v.if_object()) beside.set(key, v); // {"low":{…},"high":{…}}
+            else return wrong(cat("unknown member \"", key, "\"; it takes levels, or preset keys in upper case"));
         }
-        if (!levels && common.empty()) levels = &from; // {"low":{…},"high":{…}}
+        if (!beside.empty()) {
+            if (levels) return wrong(cat("\"", beside.members().front().first, "\" stands beside levels, not in them"));
+            levels = &beside;
+        }
         if (levels) {
             for (auto const& [level, v] : *levels) {
-                if (!v.if_object()) {
-                    if (levels == &from) continue;
-                    return wrong(cat("level \"", level, "\" is not an object"));
-                }
+                if (!v.if_object()) return wrong(cat("level \"", level, "\" is not an object"));
                 auto keys = common;
                 for (auto const& [key, each] : *v.if_object()) keys.set(key, each);
                 p.levels.emplace_back(level, std::move(keys));
             }
-        } else {
+        } else if (!common.empty()) {
             auto const* const own = common.find("SEVERITY");
             p.levels.emplace_back(own ? own->string_or("custom") : "custom", common);
         }
         if (p.levels.empty()) return wrong("no level in it");
+        bool seeded = false;
         for (auto& [level, keys] : p.levels) {
+            seeded = seeded || keys.find("SEED");
             for (auto const* label : {"SCENARIO_NAME", "SEVERITY", "SEED", "OVERRIDES"})
                 keys.erase(label); // the generator's to give
             if (auto const got = check_keys(keys); got.has_error()) return wrong(got.error().what);
         }
+        if (seeded) remarks_.push_back(cat(file, ": profile \"", name, "\": its SEED is left out; --seed says where chance begins"));
         std::erase_if(custom_, [&](auto const& each) { return each.name == name; });
         custom_.push_back(std::move(p));
         return {};
     }
     std::vector<leveled_profile> custom_;
+    std::vector<std::string> remarks_;
 };
 
 } // namespace sb::stress
