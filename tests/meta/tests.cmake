@@ -2,6 +2,7 @@
 # What looks at the tree and at the tools as a whole.
 set(sb_meta "${CMAKE_CURRENT_SOURCE_DIR}/meta")
 add_test(NAME meta/layers COMMAND "${sb_meta}/layers.sh")
+add_test(NAME meta/design COMMAND "${sb_meta}/design.sh")
 add_test(NAME meta/tree COMMAND "${sb_meta}/tree.sh")
 add_test(NAME meta/embed COMMAND "${sb_meta}/embed.sh")
 add_test(NAME meta/alone COMMAND "${sb_meta}/alone.sh" "${CMAKE_CXX_COMPILER}")
