@@ -4,6 +4,10 @@ find_package(Boost 1.81 REQUIRED CONFIG)
 find_package(Threads REQUIRED)
 if(PROJECT_IS_TOP_LEVEL)
   set(libseccomp_USE_STATIC ${SB_STATIC})
+  if(DEFINED CACHE{SB_STATIC_BEFORE} AND NOT SB_STATIC STREQUAL SB_STATIC_BEFORE) # find_library does not look again by itself
+    unset(libseccomp_LIBRARY CACHE)
+  endif()
+  set(SB_STATIC_BEFORE ${SB_STATIC} CACHE INTERNAL "Whether libseccomp was looked for as an archive")
   find_package(libseccomp REQUIRED MODULE)
 else() # whoever takes other layers than isolate and run need not have it
   find_package(libseccomp QUIET MODULE)

@@ -5,6 +5,7 @@ add_test(NAME meta/layers COMMAND "${sb_meta}/layers.sh")
 add_test(NAME meta/design COMMAND "${sb_meta}/design.sh")
 add_test(NAME meta/tree COMMAND "${sb_meta}/tree.sh")
 add_test(NAME meta/embed COMMAND "${sb_meta}/embed.sh")
+add_test(NAME meta/configure COMMAND "${sb_meta}/configure.sh" "${CMAKE_CXX_COMPILER}")
 add_test(NAME meta/alone COMMAND "${sb_meta}/alone.sh" "${CMAKE_CXX_COMPILER}")
 
 add_executable(schemas meta/schemas.cpp)
