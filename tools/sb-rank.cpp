@@ -5,7 +5,9 @@
 #include <sb/record/run.hpp>
 #include <sb/track/rank.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <sys/stat.h>
 
 namespace {
 
@@ -16,8 +18,15 @@ struct choices {
     std::vector<std::string> files;
 };
 
+/// Instead of a number of decimals: all values are so small that decimals would show them as nothing.
+constexpr int scientific = -1;
+
 std::string decimals(std::optional<double> x, int digits) {
     if (!x) return "-";
+    if (digits == scientific) {
+        char text[32];
+        return *x == 0 ? "0" : std::string{text, std::to_chars(text, text + sizeof text, *x, std::chars_format::scientific, 3).ptr};
+    }
     auto text = sb::fixed(*x, digits);
     if (text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos) text.erase(0, 1); // nothing has no sign
     return text;
@@ -28,16 +37,19 @@ std::string signed_decimals(double x, int digits) {
     return x > 0 && text.find_first_not_of("0.") != std::string::npos ? "+" + text : text;
 }
 
-/// Three decimals, or up to six where intervals or effects are so small that three would show them as nothing.
+/// Three decimals, or up to six where intervals or effects are so small that three would show them as nothing, or an
+/// exponent where nothing in the table would have three digits left.
 int digits_for(std::vector<sb::rank_record> const& rows) {
-    double least = 1;
+    double least = 1, most = 0;
     auto const note = [&](double size) {
         if (size > 0) least = std::min(least, size);
     };
     for (auto const& r : rows) {
         if (r.lo) note((*r.hi - *r.lo) / 2);
         if (r.effect) note(std::abs(*r.effect));
+        for (auto const each : {r.total, r.lo.value_or(0), r.hi.value_or(0), r.effect.value_or(0)}) most = std::max(most, std::abs(each));
     }
+    if (most > 0 && most < 1e-4) return scientific;
     return std::clamp(static_cast<int>(std::ceil(-std::log10(least))) + 1, 3, 6);
 }
 
@@ -110,7 +122,7 @@ void tell(sb::cli::io& io, sb::track::rank_counts const& c, choices const& asked
     note(c.without_metric, sb::cat("lines without ", asked.question.metric));
     note(c.duplicate_keys, "duplicate keys, the last of each counted");
     if (c.other_partial > 0)
-        io.log.warn(sb::cat(c.other_partial, " partial records answer another question than --by ", asked.question.by,
+        io.log.warn(sb::cat(c.other_partial, c.other_partial == 1 ? " partial record answers" : " partial records answer", " another question than --by ", asked.question.by,
                             " --metric ", asked.question.metric));
     if (c.ranked > 0) return;
     std::string why = c.lines == c.blank ? "the input is empty"
@@ -123,12 +135,21 @@ void tell(sb::cli::io& io, sb::track::rank_counts const& c, choices const& asked
 sb::result<void> rank(sb::cli::io& io, choices asked) {
     if (asked.files.empty()) asked.files.emplace_back("-");
     bool const named = asked.files.size() > 1 || asked.files.front() != "-";
-    for (auto& file : asked.files) // the predecessor names a run by its folder
-        if (auto const inside = file + "/roi_history.json"; file != "-" && ::access(inside.c_str(), F_OK) == 0) file = inside;
+    for (auto& file : asked.files) { // the predecessor names a run by its folder
+        struct stat is {};
+        if (file == "-" || ::stat(file.c_str(), &is) < 0 || !S_ISDIR(is.st_mode)) continue;
+        auto const inside = file + "/roi_history.json";
+        if (::access(inside.c_str(), F_OK) < 0) return sb::system_error(sb::cat(file, ": no roi_history.json in it"));
+        file = inside;
+    }
+    std::int64_t untold = 0; // what is no JSON at all has a bad line every 256 bytes
     auto const report = [&](std::string const& file, std::int64_t line, std::size_t byte, std::string_view what) {
-        io.reject(!named ? "" : file == "-" ? "standard input" : file, line, byte, what);
+        constexpr std::int64_t told_one_by_one = 10;
+        if (io.bad_lines >= told_one_by_one && io.log.level < sb::cli::log_level::info) ++io.bad_lines, ++untold;
+        else io.reject(!named ? "" : file == "-" ? "standard input" : file, line, byte, what);
     };
     SB_TRY(auto const sums, sb::track::read_ranks(asked.files, asked.question, io.threads, report));
+    if (untold > 0) io.log.error(sb::cat("and ", untold, untold == 1 ? " more bad line" : " more bad lines", ": --verbose tells each"));
     if (sums.stopped) return {}; // counted by `reject`
     tell(io, sums.counts, asked);
     for (auto const& name : sums.overfull) { // of no line alone: which states were added up where is the threads' own
@@ -136,6 +157,7 @@ sb::result<void> rank(sb::cli::io& io, choices asked) {
         ++io.bad_lines;
     }
     if (asked.partial) {
+        if (asked.format != "auto" && asked.format != "jsonl") io.log.warn(sb::cat("--partial writes states, one JSON line each: --format ", asked.format, " is for rows"));
         for (auto const& state : sb::track::rank_states(sums.table, asked.question)) io.out << sb::json::line(state);
         return {};
     }
