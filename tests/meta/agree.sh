@@ -3,7 +3,7 @@
 # Help, manual, reference page, completions and --explain know the same options, because one declaration makes them.
 # agree.sh BIN
 set -u
-bin=${1:?the folder of the tools}
+bin=$(cd "${1:?the folder of the tools}" && pwd) || exit 2
 reference=$(cd "$(dirname "$0")/../../docs/reference" && pwd)
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2 # no .env and no settings file of the caller's
