@@ -94,6 +94,7 @@ sb::result<void> work(sb::cli::io& io, choices asked) {
     bool const several = asked.files.size() > 1;
     sb::track::columns all;
     if (std::count(asked.files.begin(), asked.files.end(), "-") > 1) return sb::caller_error("-: standard input can be read once");
+    asked.from.holes = sb::track::goes_by_lines(asked.test);
     sb::track::column_reader reader{asked.from, several};
     for (auto const& file : asked.files) {
         SB_TRY(auto from, sb::source::open(file));
@@ -104,11 +105,18 @@ sb::result<void> work(sb::cli::io& io, choices asked) {
     bool const nothing = std::all_of(all.begin(), all.end(), [](auto const& each) { return each.values.empty(); });
     if (nothing && counts.without > 0) io.log.warn(sb::cat("no line has ", asked.from.field, asked.from.by.empty() ? "" : sb::cat(" and ", asked.from.by)));
     else if (counts.without > 0) io.log.info(sb::cat("lines without ", asked.from.field, asked.from.by.empty() ? "" : sb::cat(" or ", asked.from.by), ", passed over: ", counts.without));
+    if (!asked.from.by.empty()) std::erase_if(all, [](auto const& each) { return each.values.empty(); }); // a group is one that has a number
     if (!asked.from.by.empty()) std::sort(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.name < b.name; });
 
     SB_TRY(auto const answers, sb::track::answered(all, asked.test, several || !asked.from.by.empty()));
     io.answer_no = answers.empty();
-    for (auto const& each : answers) io.answer_no |= sb::track::is_no(each);
+    for (auto const& each : answers) {
+        io.answer_no |= sb::track::is_no(each);
+        if (auto const* const left_out = each.besides.find("left_out"); left_out && left_out->if_integer()) {
+            auto const count = *left_out->if_integer(), pairs = each.test == "compare" ? each.n / 2 : each.n;
+            io.log.warn(sb::cat(count, " of ", count + pairs, count == 1 ? " pairs has one side only and is left out" : " pairs have one side only and are left out"));
+        }
+    }
     auto const format = asked.format == "auto" ? (io.out_terminal ? "table" : "jsonl") : asked.format;
     if (format == "jsonl") {
         for (auto const& each : answers) io.out << sb::json::line(each);

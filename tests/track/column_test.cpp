@@ -98,3 +98,25 @@ TEST_CASE("a bad line of JSON is told, and others are read") {
     CHECK(got.faults[4].starts_with("6:"));
     CHECK(got.faults[5].starts_with("7:"));
 }
+
+TEST_CASE("lines without a number keep their place where that is asked for") {
+    auto const plain = read({"# head\n1\n\n# a word\n2\n3\n\n", "4\n"}, {{}, {}, true});
+    CHECK(plain.columns[0].values == std::vector<double>{1, 2, 3});
+    CHECK(plain.columns[0].holes == std::vector<std::size_t>{0, 2, 3}); // blank lines at the end are none
+    CHECK(plain.columns[1].holes.empty());
+    CHECK(read({"1\n\n2\n"}, {}).columns[0].holes.empty());
+    auto const lines = read({"{\"x\":1}\n{\"x\":null}\n\n{\"y\":1}\n{\"metrics\":{\"x\":2}}\n{\"x\":null}\n"}, {"x", {}, true});
+    CHECK(lines.columns[0].values == std::vector<double>{1, 2});
+    CHECK(lines.columns[0].holes == std::vector<std::size_t>{1, 2, 3, 5});
+    CHECK(lines.counts.without == 3);
+}
+
+TEST_CASE("of a group its own lines are counted") {
+    auto const got = read({"{\"x\":1,\"k\":\"a\"}\n\n{\"x\":null,\"k\":\"b\"}\n{\"x\":2,\"k\":\"a\"}\n{\"x\":9}\n{\"k\":\"a\"}\n{\"x\":3,\"k\":\"b\"}\n{\"x\":4,\"k\":\"a\"}\n"}, {"x", "k", true});
+    REQUIRE(got.columns.size() == 2);
+    CHECK(got.columns[0].values == std::vector<double>{1, 2, 4});
+    CHECK(got.columns[0].holes == std::vector<std::size_t>{2});
+    CHECK(got.columns[1].values == std::vector<double>{3});
+    CHECK(got.columns[1].holes == std::vector<std::size_t>{0});
+    CHECK(got.counts.without == 3);
+}

@@ -47,14 +47,17 @@ TEST_CASE("what a test has besides is what its record's description says, no mor
         {{"line", {1, 2, 3, 4, 5, 6}}, {"line", {2, 4, 6, 8, 10, 12}}},
         {{"few", {1, 5}}, {"few", {2, 3}}},
         {{"none", {}}, {"none", {}}},
+        {{"with holes", {1, 2, 4, 3, 5, 7}, {1, 2}}, {"with holes", {3, 2, 4, 5, 5, 9}, {0, 2}}},
         {{"no numbers", {NAN, 1, 2}}, {"no numbers", {INFINITY, 3, 4}}},
     };
     std::set<std::pair<std::string, std::string>> seen;
     for (auto const& test : shell_tests)
         for (auto const& samples : all)
-            for (auto const* method : {"t", "bootstrap", "anytime"}) {
+            for (auto const* method : {"t", "bootstrap", "anytime", "paired"}) {
                 test_question asked;
-                asked.test = test.name, asked.margin = 0.1, asked.method = method;
+                asked.test = test.name, asked.margin = 0.1;
+                if (method == std::string{"paired"}) asked.paired = true;
+                else asked.method = method;
                 REQUIRE_FALSE(asked.check().has_error());
                 auto const said = answered(samples, asked, false);
                 REQUIRE_FALSE(said.has_error());

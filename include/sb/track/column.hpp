@@ -20,10 +20,13 @@ namespace sb::track {
 struct column_question {
     std::string field; ///< of JSON lines: `roi` (or that of `metrics`), `metrics.roi`; empty: each line is a number
     std::string by; ///< likewise: what tells the columns of one input apart; empty: all are one
+    bool holes = false; ///< keep where a line has no number, for columns that belong together line by line
 };
 struct column {
     std::string name;
     std::vector<double> values = {};
+    std::vector<std::size_t> holes = {}; ///< where they were asked for: the lines (from 0) without a number; of a group, of the lines that are its own
+    std::size_t lines() const noexcept { return values.size() + holes.size(); } ///< but for blank ones at the end
 };
 struct column_counts {
     std::int64_t lines = 0, blank = 0;
@@ -43,6 +46,7 @@ public:
         if (asked_.by.empty()) into.push_back({name});
         else if (apart_) input_ = name, known_.clear();
         std::int64_t line = 0;
+        blank_ = 0;
         for (std::string_view block;;) {
             SB_TRY(bool const more, from.next_block(block));
             if (!more) return {};
@@ -81,7 +85,7 @@ private:
         std::string_view const whole{begin, static_cast<std::size_t>((newline ? newline : end) - begin)};
         at = newline ? newline + 1 : end;
         auto text = trim(whole);
-        if (text.empty() || text.front() == '#') return void(++counts_.blank);
+        if (text.empty() || text.front() == '#') return pass_blank();
         auto const where = static_cast<std::size_t>(text.data() - begin) + 1;
         if (text.starts_with("\xef\xbb\xbf")) return wrong(where, "a byte order mark");
         if (text.front() == '{') return wrong(where, "an object: --field NAME says which number of it");
@@ -94,33 +98,57 @@ private:
             x = got.real;
         } else if (code != std::errc{}) return wrong(where, "not a number");
         if (rest != text.data() + text.size()) return wrong(static_cast<std::size_t>(rest - begin) + 1, "more than one number");
-        into.back().values.push_back(x);
+        add(into.back(), x);
     }
 
     template <class Report>
     void take_fields(char const*& at, char const* end, std::vector<column>& into, Report const& wrong) {
         auto const kind = lines_.next(at, end);
-        if (kind == json::line_reader::kind::blank) return void(++counts_.blank);
+        if (kind == json::line_reader::kind::blank) return pass_blank();
         if (kind == json::line_reader::kind::bad) return wrong(lines_.wrong().at + 1, lines_.wrong().what);
         auto const byte_of = [&](json::field const& f) { return static_cast<std::size_t>(f.at - lines_.line().data()) + 1; };
         auto const* const found = find(value_);
-        if (!found || (found->type == json::field_type::scalar && found->raw() == "null")) return void(++counts_.without);
-        bool is_whole = false;
-        auto const text = found->raw();
-        if (found->type != json::field_type::scalar || json::number_length(text, is_whole) != text.size()) return wrong(byte_of(*found), cat("\"", asked_.field, "\" is not a number"));
-        auto const got = json::read_number(text, is_whole);
-        if (got.kind == json::number_kind::overflow) return wrong(byte_of(*found), "no double holds this number");
-        double const x = got.as_double();
-        if (asked_.by.empty()) return into.back().values.push_back(x);
-        auto const* const group = find(group_);
-        if (!group || (group->type != json::field_type::text && group->type != json::field_type::scalar)) return void(++counts_.without);
-        name_.clear();
-        if (group->type == json::field_type::scalar) name_ = group->raw();
-        else if (auto const bad = json::unescape(group->raw(), name_)) return wrong(byte_of(*group) + bad->at, bad->what);
-        if (!input_.empty()) name_.insert(0, input_ + ": ");
-        auto const [place, is_new] = known_.try_emplace(name_, into.size());
-        if (is_new) into.push_back({name_});
-        into[place->second].values.push_back(x);
+        bool const lacks = !found || (found->type == json::field_type::scalar && found->raw() == "null");
+        if (lacks) {
+            ++counts_.without;
+            if (!asked_.holes) return;
+        }
+        double x = 0;
+        if (!lacks) {
+            bool is_whole = false;
+            auto const text = found->raw();
+            if (found->type != json::field_type::scalar || json::number_length(text, is_whole) != text.size()) return wrong(byte_of(*found), cat("\"", asked_.field, "\" is not a number"));
+            auto const got = json::read_number(text, is_whole);
+            if (got.kind == json::number_kind::overflow) return wrong(byte_of(*found), "no double holds this number");
+            x = got.as_double();
+        }
+        auto place = into.size() - 1;
+        if (!asked_.by.empty()) {
+            auto const* const group = find(group_);
+            if (!group || (group->type != json::field_type::text && group->type != json::field_type::scalar)) return void(counts_.without += lacks ? 0 : 1);
+            name_.clear();
+            if (group->type == json::field_type::scalar) name_ = group->raw();
+            else if (auto const bad = json::unescape(group->raw(), name_)) return wrong(byte_of(*group) + bad->at, bad->what);
+            if (!input_.empty()) name_.insert(0, input_ + ": ");
+            auto const [known, is_new] = known_.try_emplace(name_, into.size());
+            if (is_new) into.push_back({name_});
+            place = known->second;
+        }
+        if (lacks) fill_blank(into[place]), into[place].holes.push_back(into[place].lines());
+        else add(into[place], x);
+    }
+
+    /// A line of nothing is one without a number as soon as another follows it; in a group it is nobody's.
+    void pass_blank() noexcept { ++counts_.blank, ++blank_; }
+    void fill_blank(column& to) {
+        if (blank_ == 0) return;
+        if (asked_.holes && asked_.by.empty())
+            for (; blank_ > 0; --blank_) to.holes.push_back(to.lines());
+        blank_ = 0;
+    }
+    void add(column& to, double x) {
+        fill_blank(to);
+        to.values.push_back(x);
     }
 
     column_question asked_;
@@ -131,6 +159,7 @@ private:
     json::line_reader lines_;
     std::unordered_map<std::string, std::size_t> known_; // columns by name
     std::string name_;
+    std::size_t blank_ = 0; // lines of nothing since the last that held something
     column_counts counts_;
 };
 

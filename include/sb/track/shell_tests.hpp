@@ -4,6 +4,7 @@
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <sb/track/forecast_test.hpp>
+#include <sb/track/pairs.hpp>
 #include <sb/track/sample_tests.hpp>
 #include <sb/track/series_tests.hpp>
 #include <algorithm>
@@ -55,6 +56,9 @@ inline constexpr shell_test shell_tests[] = {
     {"converged", "have all series settled? Shown by evidence that they change by less than a margin; exit status 1 when not", 0, 0, converged},
 };
 
+/// The two samples belong together line by line.
+inline bool goes_by_lines(test_question const& asked) { return asked.test == "correlation" || (asked.test == "compare" && asked.paired); }
+
 /// The answers to a question that has been checked; an answer to each series bears its name where `named`.
 inline result<answers> answered(columns const& all, test_question const& asked, bool named) {
     auto const* const test = std::find_if(std::begin(shell_tests), std::end(shell_tests), [&](shell_test const& each) { return each.name == asked.test; });
@@ -62,7 +66,12 @@ inline result<answers> answered(columns const& all, test_question const& asked, 
     if (test->fewest > 0 && (all.size() < test->fewest || all.size() > test->most))
         return caller_error(cat(asked.test, " compares ", test->most == test->fewest ? "two" : "two or more", " samples, and there ", all.size() == 1 ? "is 1" : cat("are ", all.size()),
                                 ": give a file for each, or --field and --by for JSON lines"));
-    if (test->fewest == 2 && (asked.paired || asked.test == "correlation") && all[0].values.size() != all[1].values.size()) return caller_error(cat(asked.paired ? "--paired" : asked.test, ": the samples have ", all[0].values.size(), " and ", all[1].values.size(), " values"));
+    if (goes_by_lines(asked)) {
+        SB_TRY(auto const pairs, in_pairs(all[0], all[1], asked.test == "compare" ? "--paired" : "correlation"));
+        auto said = test->answer(pairs.two, asked);
+        if (pairs.one_sided > 0) said.front().besides.set("left_out", pairs.one_sided);
+        return said;
+    }
     auto said = test->answer(all, asked);
     if (named && test->fewest == 0)
         for (std::size_t i = 0; i < all.size(); ++i) said[i].name = all[i].name;
