@@ -23,17 +23,26 @@ struct choices {
     std::string format = "auto";
 };
 
-std::string shown(double x) {
-    if (x != 0 && (std::abs(x) < 1e-4 || std::abs(x) >= 1e7)) {
-        char text[32];
-        return {text, std::to_chars(text, text + sizeof text, x, std::chars_format::scientific, 3).ptr};
+/// The place of the first digit: 0 of 1 to 9, 3 of thousands.
+int magnitude(double x) { return static_cast<int>(std::floor(std::log10(std::abs(x)))); }
+
+/// `width`: of the interval that the number is known within; two digits of it are shown. 0: none is.
+std::string shown(double x, double width = 0) {
+    constexpr int digits = 16; // that a double has behind its first
+    auto const size = std::abs(x);
+    bool const has_width = std::isfinite(width) && width > 0, is_whole = std::floor(x) == x;
+    int const decimals = has_width ? 1 - magnitude(width) : 0;
+    if (x != 0 && (size < 1e-4 || size >= (has_width || is_whole ? 1e15 : 1e7))) {
+        char text[64];
+        return {text, std::to_chars(text, text + sizeof text, x, std::chars_format::scientific, has_width ? std::clamp(magnitude(x) + decimals, 3, digits) : 3).ptr};
     }
-    return sb::fixed(x, std::abs(x) < 10 ? 4 : 2);
+    int const least = size < 10 ? 4 : size < 1e7 ? 2 : 0;
+    return sb::fixed(x, x == 0 ? least : std::max(least, std::min(decimals, digits - magnitude(x))));
 }
-std::string shown(value const& v) {
+std::string shown(value const& v, double width = 0) {
     if (v.is_null()) return "-";
     if (v.if_integer() || v.if_bool()) return sb::json::text_of(v);
-    if (v.is_number()) return shown(v.number_or(0));
+    if (v.is_number()) return shown(v.number_or(0), width);
     if (auto const* const points = v.if_array()) { // of changes
         std::string all;
         for (auto const& each : *points)
@@ -43,8 +52,25 @@ std::string shown(value const& v) {
     return std::string{v.string_or({})};
 }
 
-std::string step_text(value const& step) {
-    auto const of = [&](char const* key) { return shown(*step.if_object()->find(key)); };
+double width_between(object const& o, std::string_view lo, std::string_view hi) {
+    auto const *const low = o.find(lo), *const high = o.find(hi);
+    return low && high && low->is_number() && high->is_number() ? high->number_or(0) - low->number_or(0) : 0;
+}
+/// Of the interval that a record has for one of its members.
+double width_of(object const& record, std::string const& key) {
+    auto const& test = record.find("test")->string_or({});
+    for (std::string const of : {"shift", "drift"})
+        if (key.starts_with(of)) return width_between(record, of + "_lo", of + "_hi");
+    if (key == "statistic" && test == "forecast") {
+        auto const* const steps = record.find("steps");
+        return steps && steps->if_array() && !steps->if_array()->empty() ? width_between(*steps->if_array()->front().if_object(), "lo", "hi") : 0;
+    }
+    if (key == "lo" || key == "hi" || key == (test == "compare" ? "difference" : "statistic")) return width_between(record, "lo", "hi");
+    return 0;
+}
+
+std::string step_text(object const& step) {
+    auto const of = [&](char const* key) { return shown(*step.find(key), width_between(step, "lo", "hi")); };
     return sb::cat(of("mean"), " (", of("lo"), " .. ", of("hi"), ")");
 }
 
@@ -58,7 +84,7 @@ sb::cli::table table_of(std::vector<sb::test_record> const& all, bool full) {
             if (auto const* inner = v.if_object())
                 for (auto const& [name, each] : *inner) o.set(sb::cat(key, " ", name), each);
             else if (key == "steps" && v.if_array() && !full) // a column for each step ahead
-                for (auto const& each : *v.if_array()) o.set(sb::cat("+", ++ahead), step_text(each));
+                for (auto const& each : *v.if_array()) o.set(sb::cat("+", ++ahead), step_text(*each.if_object()));
             else if (key != "kind" && key != "v") o.set(key, v);
         }
         return o;
@@ -69,13 +95,15 @@ sb::cli::table table_of(std::vector<sb::test_record> const& all, bool full) {
     if (!full) std::erase(keys, "p_bound"); // for people it stands with p
     if (std::erase(keys, "reason") > 0) keys.emplace_back("reason"); // for people the last word
     sb::cli::table t;
-    for (auto const& key : keys) t.column(key, key == "test" || key == "name" || key == "reason" ? sb::cli::table::align::left : sb::cli::table::align::right);
+    for (auto const& key : keys) t.column(key, key == "test" || key == "name" || key == "first" || key == "second" || key == "reason" ? sb::cli::table::align::left : sb::cli::table::align::right);
     for (auto const& r : all) {
-        auto const o = flat(r);
+        auto const o = flat(r), whole = r.to_object();
         std::vector<std::string> row;
         for (auto const& key : keys) {
             auto const* const v = o.find(key);
-            auto text = !v ? std::string{} : full ? (v->is_null() ? std::string{} : v->if_string() ? *v->if_string() : sb::json::text_of(*v)) : key == "reason" && v->is_null() ? std::string{} : shown(*v);
+            std::string text;
+            if (v && full) text = v->is_null() ? std::string{} : v->if_string() ? *v->if_string() : sb::json::text_of(*v);
+            else if (v && !(key == "reason" && v->is_null())) text = shown(*v, width_of(whole, key));
             if (key == "p" && r.p_bound && !full) text = *r.p_bound + text;
             row.push_back(std::move(text));
         }
@@ -106,9 +134,12 @@ sb::result<void> work(sb::cli::io& io, choices asked) {
     if (nothing && counts.without > 0) io.log.warn(sb::cat("no line has ", asked.from.field, asked.from.by.empty() ? "" : sb::cat(" and ", asked.from.by)));
     else if (counts.without > 0) io.log.info(sb::cat("lines without ", asked.from.field, asked.from.by.empty() ? "" : sb::cat(" or ", asked.from.by), ", passed over: ", counts.without));
     if (!asked.from.by.empty()) std::erase_if(all, [](auto const& each) { return each.values.empty(); }); // a group is one that has a number
-    if (!asked.from.by.empty()) std::sort(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.name < b.name; });
+    bool const each_alone = sb::track::find_test(asked.test.test)->fewest == 0; // samples stay in the order in which they came: which is first matters
+    if (!asked.from.by.empty() && each_alone) std::sort(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.name < b.name; });
 
-    SB_TRY(auto const answers, sb::track::answered(all, asked.test, several || !asked.from.by.empty()));
+    auto const answered = sb::track::answered(all, asked.test, several || !asked.from.by.empty());
+    if (answered.has_error()) return sb::caller_error(sb::cli::printable(answered.error().what)); // a group's name may hold anything
+    auto const& answers = *answered;
     io.answer_no = answers.empty();
     for (auto const& each : answers) {
         io.answer_no |= sb::track::is_no(each);

@@ -120,3 +120,14 @@ TEST_CASE("of a group its own lines are counted") {
     CHECK(got.columns[1].holes == std::vector<std::size_t>{0});
     CHECK(got.counts.without == 3);
 }
+
+TEST_CASE("a group stands where its first line does, though that has no number") {
+    std::string const lines = "{\"x\":null,\"k\":\"a\"}\n{\"x\":1,\"k\":\"b\"}\n{\"x\":2,\"k\":\"a\"}\n";
+    for (bool const holes : {false, true}) {
+        auto const got = read({lines}, {"x", "k", holes});
+        REQUIRE(got.columns.size() == 2);
+        CHECK(got.columns[0].name == "a");
+        CHECK(got.columns[0].values == std::vector<double>{2});
+        CHECK(got.columns[0].holes.size() == (holes ? 1 : 0));
+    }
+}

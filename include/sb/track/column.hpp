@@ -41,7 +41,8 @@ public:
     /// `apart`: groups of the same name in different inputs are different columns, which bear the input's name too.
     explicit column_reader(column_question const& asked, bool apart = false) : asked_{asked}, apart_{apart}, value_{paths(asked.field)}, group_{paths(asked.by)}, lines_{std::move(wanted_)} {}
 
-    /// Adds what the input holds; `name` is that of its column, where nothing else tells them apart.
+    /// Adds what the input holds; `name` is that of its column, where nothing else tells them apart. Groups come in the order of
+    /// their first lines; one that has no number at all is a column without values.
     result<void> read(source& from, std::string const& name, std::vector<column>& into, fault_report const& wrong) {
         if (asked_.by.empty()) into.push_back({name});
         else if (apart_) input_ = name, known_.clear();
@@ -111,7 +112,7 @@ private:
         bool const lacks = !found || (found->type == json::field_type::scalar && found->raw() == "null");
         if (lacks) {
             ++counts_.without;
-            if (!asked_.holes) return;
+            if (!asked_.holes && asked_.by.empty()) return;
         }
         double x = 0;
         if (!lacks) {
@@ -134,8 +135,8 @@ private:
             if (is_new) into.push_back({name_});
             place = known->second;
         }
-        if (lacks) fill_blank(into[place]), into[place].holes.push_back(into[place].lines());
-        else add(into[place], x);
+        if (!lacks) add(into[place], x);
+        else if (asked_.holes) fill_blank(into[place]), into[place].holes.push_back(into[place].lines());
     }
 
     /// A line of nothing is one without a number as soon as another follows it; in a group it is nobody's.

@@ -9,8 +9,10 @@
 #include <sb/track/series_tests.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -56,23 +58,48 @@ inline constexpr shell_test shell_tests[] = {
     {"converged", "have all series settled? Shown by evidence that they change by less than a margin; exit status 1 when not", 0, 0, converged},
 };
 
+/// None where there is no test of that name.
+inline shell_test const* find_test(std::string_view name) noexcept {
+    auto const* const found = std::find_if(std::begin(shell_tests), std::end(shell_tests), [&](shell_test const& each) { return each.name == name; });
+    return found == std::end(shell_tests) ? nullptr : found;
+}
+
 /// The two samples belong together line by line.
 inline bool goes_by_lines(test_question const& asked) { return asked.test == "correlation" || (asked.test == "compare" && asked.paired); }
 
+namespace detail {
+
+inline error wrong_number(shell_test const& test, columns const& all) {
+    constexpr std::size_t most_named = 5;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(all.size(), most_named); ++i) names += cat(i ? ", " : "", all[i].name);
+    if (all.size() > most_named) names += ", …";
+    return caller_error(cat(test.name, " compares ", test.most == test.fewest ? "two" : "two or more", " samples, and there ", all.size() == 1 ? "is 1" : cat("are ", all.size()), names.empty() ? "" : cat(" (", names, ")"),
+                            all.size() > test.most ? ": give it two of them" : ": give a file for each, or --field and --by for JSON lines"));
+}
+
+/// Which sample was which stands before all else that is known of the two.
+inline void name_both(test_record& said, columns const& two) {
+    object besides{{"first", two[0].name}, {"second", two[1].name}};
+    for (auto& [key, v] : said.besides) besides.set(key, std::move(v));
+    said.besides = std::move(besides);
+}
+
+} // namespace detail
+
 /// The answers to a question that has been checked; an answer to each series bears its name where `named`.
 inline result<answers> answered(columns const& all, test_question const& asked, bool named) {
-    auto const* const test = std::find_if(std::begin(shell_tests), std::end(shell_tests), [&](shell_test const& each) { return each.name == asked.test; });
-    if (test == std::end(shell_tests)) return caller_error(cat("\"", asked.test, "\" is none of the tests"));
-    if (test->fewest > 0 && (all.size() < test->fewest || all.size() > test->most))
-        return caller_error(cat(asked.test, " compares ", test->most == test->fewest ? "two" : "two or more", " samples, and there ", all.size() == 1 ? "is 1" : cat("are ", all.size()),
-                                ": give a file for each, or --field and --by for JSON lines"));
+    auto const* const test = find_test(asked.test);
+    if (!test) return caller_error(cat("\"", asked.test, "\" is none of the tests"));
+    if (test->fewest > 0 && (all.size() < test->fewest || all.size() > test->most)) return detail::wrong_number(*test, all);
+    std::int64_t left_out = 0;
+    answers said;
     if (goes_by_lines(asked)) {
         SB_TRY(auto const pairs, in_pairs(all[0], all[1], asked.test == "compare" ? "--paired" : "correlation"));
-        auto said = test->answer(pairs.two, asked);
-        if (pairs.one_sided > 0) said.front().besides.set("left_out", pairs.one_sided);
-        return said;
-    }
-    auto said = test->answer(all, asked);
+        said = test->answer(pairs.two, asked), left_out = pairs.one_sided;
+    } else said = test->answer(all, asked);
+    if (test->most == 2) detail::name_both(said.front(), all);
+    if (left_out > 0) said.front().besides.set("left_out", left_out);
     if (named && test->fewest == 0)
         for (std::size_t i = 0; i < all.size(); ++i) said[i].name = all[i].name;
     return said;
