@@ -114,6 +114,7 @@ sb::cli::table table_of(std::vector<sb::test_record> const& all, bool full) {
 
 sb::result<void> work(sb::cli::io& io, choices asked) {
     SB_CHECK(asked.test.check());
+    SB_CHECK(asked.from.check());
     if (!asked.from.by.empty() && asked.from.field.empty()) return sb::caller_error("--by is for JSON lines: say with --field which number of them is meant");
     if (asked.files.empty()) {
         if (io.in_terminal) return sb::caller_error("give it a file of numbers, or numbers on its standard input");
@@ -157,6 +158,14 @@ sb::result<void> work(sb::cli::io& io, choices asked) {
     return {};
 }
 
+/// An option that would do nothing is a slip of the pen. One from the settings or the environment stands for other calls too.
+sb::result<void> check_use(sb::cli::declaration const& tool, sb::track::test_question const& test) {
+    auto const given = [&](std::string_view flag) { return std::any_of(tool.options.begin(), tool.options.end(), [&](auto const& each) { return each.flag == flag && each.source.starts_with("flag "); }); };
+    if (test.test == "levene" && test.center != "trimmed" && given("--trim")) return sb::caller_error(sb::cat("--trim is for --center trimmed, not for ", test.center));
+    if (test.test == "ci" && test.method != "bootstrap" && given("--seed")) return sb::caller_error(sb::cat("--seed is for --method bootstrap, not for ", test.method));
+    return {};
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -192,5 +201,8 @@ int main(int argc, char** argv) {
     tool.option("--steps", "N", "steps ahead", test.steps).of({"forecast"});
     tool.option("--seed", "N", "of those orders, and of a bootstrap's draws", test.seed).of({"changepoint", "ci"});
     tool.option("--format", "FORMAT", "auto is a table on a terminal and jsonl elsewhere", asked.format).choices({"auto", "table", "jsonl", "csv", "md"});
-    return tool.run(argc, argv, [&](sb::cli::io& io) { return work(io, asked); });
+    return tool.run(argc, argv, [&](sb::cli::io& io) -> sb::result<void> {
+        SB_CHECK(check_use(tool.self(), test));
+        return work(io, asked);
+    });
 }

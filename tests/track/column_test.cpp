@@ -59,7 +59,9 @@ TEST_CASE("each input is a column, an empty one too") {
 
 TEST_CASE("what is no number is told where it begins") {
     CHECK(read({"1\n two\n"}, {}).faults == std::vector<std::string>{"2:2 not a number"});
-    CHECK(read({"\xef\xbb\xbf""1\n2\n"}, {}).faults == std::vector<std::string>{"1:1 a byte order mark"});
+    CHECK(read({"\xef\xbb\xbf""1\n2\n"}, {}).faults == std::vector<std::string>{"1:1 a byte order mark: save the text as UTF-8 without one"});
+    CHECK(read({"\xef\xbb\xbf{\"x\":1}\n"}, {"x", {}}).faults == std::vector<std::string>{"1:1 a byte order mark: save the text as UTF-8 without one"});
+    CHECK(read({"+2\n+-2\n++2\n+\n+ 2\n"}, {}).faults == std::vector<std::string>{"2:1 not a number", "3:1 not a number", "4:1 not a number", "5:1 not a number"});
     CHECK(read({"1e400\n-1e400\n"}, {}).faults.size() == 2);
     CHECK(read({"3 4\n"}, {}).faults == std::vector<std::string>{"1:2 more than one number"});
     CHECK(read({"{\"a\":1}\n"}, {}).faults.at(0).starts_with("1:1 an object"));
@@ -87,11 +89,50 @@ TEST_CASE("lines are apart by another member, in the order in which it comes") {
     CHECK(got.counts.without == 1);
 }
 
+TEST_CASE("groups that are numbers are told apart by value") {
+    auto const group = [](std::string const& k) {
+        auto const got = read({"{\"x\":1,\"k\":" + k + "}\n"}, {"x", "k"});
+        return got.faults.empty() ? got.columns.at(0).name : got.faults[0];
+    };
+    for (auto const* one : {"1", "1.0", "10e-1", "\"1\""}) CHECK(group(one) == "1");
+    CHECK(group("-0") == "0");
+    CHECK(group("-0.0") == "0");
+    CHECK(group("0.10") == "0.1");
+    CHECK(group("1e3") == "1000");
+    CHECK(group("-2e0") == "-2");
+    CHECK(group("9007199254740993") == "9007199254740993"); // not its neighbour, whatever a double holds
+    CHECK(group("1e19") == "10000000000000000000");
+    CHECK(group("10000000000000000000") == "10000000000000000000");
+    CHECK(group("100000000000000000000") == group("1e20"));
+    CHECK(group("1e-400") == "0");
+    CHECK(group("1e400") == "1:12 \"k\" is a number that no double holds");
+    CHECK(group("\"1.0\"") == "1.0"); // a text is what it reads
+    CHECK(group("true") == "true");
+    CHECK(group("null") == "null");
+    CHECK(group("NaN") == "1:12 \"k\" is no JSON: it has no NaN and no infinity");
+    CHECK(group("nul") == "1:12 \"k\" is neither text, a number, true, false nor null");
+}
+
+TEST_CASE("a name has one dot at most, and something on both sides of it") {
+    auto const wrong = [](sb::track::column_question const& asked) {
+        auto const got = asked.check();
+        return got.has_error() ? got.error().what : std::string{};
+    };
+    CHECK(wrong({"x", "metrics.y"}).empty());
+    CHECK(wrong({}).empty());
+    CHECK(wrong({"x.", {}}) == "--field x.: a name must stand on each side of the dot");
+    CHECK(wrong({".x", {}}) == "--field .x: a name must stand on each side of the dot");
+    CHECK(wrong({"x", "."}) == "--by .: a name must stand on each side of the dot");
+    CHECK(wrong({"a.b.c", {}}) == "--field a.b.c: one dot at most, which goes one level in");
+    CHECK(wrong({"a..", {}}) == "--field a..: one dot at most, which goes one level in");
+}
+
 TEST_CASE("a bad line of JSON is told, and others are read") {
     auto const got = read({"{\"x\":1}\n{\"x\":\"2\"}\n{\"x\":[3]}\n{\"x\"\n{\"x\":true}\n{\"x\":01}\n[1]\n{\"x\":2}\n"}, {"x", {}});
     CHECK(got.columns[0].values == std::vector<double>{1, 2});
     REQUIRE(got.faults.size() == 6);
     CHECK(got.faults[0] == "2:7 \"x\" is not a number");
+    CHECK(read({"{\"x\":-Infinity}\n"}, {"x", {}}).faults == std::vector<std::string>{"1:6 \"x\" is not a number: JSON has no NaN and no infinity"});
     CHECK(got.faults[1].starts_with("3:6 "));
     CHECK(got.faults[2].starts_with("4:"));
     CHECK(got.faults[3].starts_with("5:6 "));

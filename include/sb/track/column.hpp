@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Numbers to be tested: a column of them, or one member of each JSON line, apart by another.
 #pragma once
+#include <sb/core/result.hpp>
 #include <sb/core/source.hpp>
 #include <sb/core/text.hpp>
 #include <sb/json/line_reader.hpp>
@@ -8,11 +9,14 @@
 #include <sb/json/unescape.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace sb::track {
@@ -21,6 +25,16 @@ struct column_question {
     std::string field; ///< of JSON lines: `roi` (or that of `metrics`), `metrics.roi`; empty: each line is a number
     std::string by; ///< likewise: what tells the columns of one input apart; empty: all are one
     bool holes = false; ///< keep where a line has no number, for columns that belong together line by line
+
+    result<void> check() const {
+        for (auto const& [flag, name] : {std::pair{"--field ", &field}, std::pair{"--by ", &by}}) {
+            auto const dot = name->find('.');
+            if (dot == std::string::npos) continue;
+            if (name->find('.', dot + 1) != std::string::npos) return caller_error(cat(flag, *name, ": one dot at most, which goes one level in"));
+            if (dot == 0 || dot + 1 == name->size()) return caller_error(cat(flag, *name, ": a name must stand on each side of the dot"));
+        }
+        return {};
+    }
 };
 struct column {
     std::string name;
@@ -32,6 +46,39 @@ struct column_counts {
     std::int64_t lines = 0, blank = 0;
     std::int64_t without = 0; ///< lines that do not have the number, or have null for it
 };
+
+namespace detail {
+
+inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf", mark_is_wrong = "a byte order mark: save the text as UTF-8 without one";
+
+inline bool is_not_finite(std::string_view text) {
+    auto word = lowered(text);
+    if (word.starts_with('-') || word.starts_with('+')) word.erase(0, 1);
+    return word == "nan" || word == "inf" || word == "infinity";
+}
+
+/// A scalar as a name: a number by its value, however it is written. What is wrong with it, if it is none.
+inline char const* name_scalar(std::string_view text, std::string& name) {
+    bool is_whole = false;
+    if (json::number_length(text, is_whole) != text.size()) {
+        if (text != "true" && text != "false" && text != "null") return is_not_finite(text) ? "is no JSON: it has no NaN and no infinity" : "is neither text, a number, true, false nor null";
+        return name = text, nullptr;
+    }
+    constexpr std::size_t plain = 18; // digits that any whole number may have
+    if (is_whole && text.size() <= plain && text != "-0") return name = text, nullptr;
+    auto const got = json::read_number(text, is_whole);
+    if (got.kind == json::number_kind::overflow) return "is a number that no double holds";
+    name.clear();
+    if (got.kind == json::number_kind::integer) return append_number(name, got.integer), nullptr;
+    if (got.kind == json::number_kind::natural) return append_number(name, got.natural), nullptr;
+    double const x = got.real;
+    if (std::floor(x) == x && x >= 0 && x < 0x1p64) append_number(name, static_cast<std::uint64_t>(x));
+    else if (std::floor(x) == x && x < 0 && x >= -0x1p63) append_number(name, static_cast<std::int64_t>(x));
+    else json::append_real(name, x);
+    return nullptr;
+}
+
+} // namespace detail
 
 class column_reader {
 public:
@@ -88,9 +135,9 @@ private:
         auto text = trim(whole);
         if (text.empty() || text.front() == '#') return pass_blank();
         auto const where = static_cast<std::size_t>(text.data() - begin) + 1;
-        if (text.starts_with("\xef\xbb\xbf")) return wrong(where, "a byte order mark");
+        if (text.starts_with(detail::byte_order_mark)) return wrong(where, detail::mark_is_wrong);
         if (text.front() == '{') return wrong(where, "an object: --field NAME says which number of it");
-        if (text.front() == '+') text.remove_prefix(1);
+        if (text.front() == '+' && !text.starts_with("+-")) text.remove_prefix(1);
         double x = 0;
         auto const [rest, code] = std::from_chars(text.data(), text.data() + text.size(), x);
         if (code == std::errc::result_out_of_range) { // or one that is nearly nothing
@@ -106,7 +153,7 @@ private:
     void take_fields(char const*& at, char const* end, std::vector<column>& into, Report const& wrong) {
         auto const kind = lines_.next(at, end);
         if (kind == json::line_reader::kind::blank) return pass_blank();
-        if (kind == json::line_reader::kind::bad) return wrong(lines_.wrong().at + 1, lines_.wrong().what);
+        if (kind == json::line_reader::kind::bad) return wrong(lines_.wrong().at + 1, lines_.line().starts_with(detail::byte_order_mark) ? detail::mark_is_wrong : lines_.wrong().what);
         auto const byte_of = [&](json::field const& f) { return static_cast<std::size_t>(f.at - lines_.line().data()) + 1; };
         auto const* const found = find(value_);
         bool const lacks = !found || (found->type == json::field_type::scalar && found->raw() == "null");
@@ -118,7 +165,7 @@ private:
         if (!lacks) {
             bool is_whole = false;
             auto const text = found->raw();
-            if (found->type != json::field_type::scalar || json::number_length(text, is_whole) != text.size()) return wrong(byte_of(*found), cat("\"", asked_.field, "\" is not a number"));
+            if (found->type != json::field_type::scalar || json::number_length(text, is_whole) != text.size()) return wrong(byte_of(*found), cat("\"", asked_.field, "\" is not a number", found->type == json::field_type::scalar && detail::is_not_finite(text) ? ": JSON has no NaN and no infinity" : ""));
             auto const got = json::read_number(text, is_whole);
             if (got.kind == json::number_kind::overflow) return wrong(byte_of(*found), "no double holds this number");
             x = got.as_double();
@@ -128,8 +175,9 @@ private:
             auto const* const group = find(group_);
             if (!group || (group->type != json::field_type::text && group->type != json::field_type::scalar)) return void(counts_.without += lacks ? 0 : 1);
             name_.clear();
-            if (group->type == json::field_type::scalar) name_ = group->raw();
-            else if (auto const bad = json::unescape(group->raw(), name_)) return wrong(byte_of(*group) + bad->at, bad->what);
+            if (group->type == json::field_type::scalar) {
+                if (auto const* const bad = detail::name_scalar(group->raw(), name_)) return wrong(byte_of(*group), cat("\"", asked_.by, "\" ", bad));
+            } else if (auto const bad = json::unescape(group->raw(), name_)) return wrong(byte_of(*group) + bad->at, bad->what);
             if (!input_.empty()) name_.insert(0, input_ + ": ");
             auto const [known, is_new] = known_.try_emplace(name_, into.size());
             if (is_new) into.push_back({name_});
