@@ -56,6 +56,13 @@ TEST_CASE("help, manual, reference and completions show every option of the decl
     CHECK(sb::cli::completion(s.tool, "fish").find("-l by -x -a 'scenario preset' -d 'group by it\\'s kind'") != std::string::npos);
 }
 
+TEST_CASE("help, manual and reference say what each exit status means") {
+    sample const s;
+    for (auto const& text : {sb::cli::help_text(s.tool, 100), sb::cli::man_page(s.tool), sb::cli::reference_page(s.tool)})
+        for (auto const& each : sb::cli::exit_table) CHECK(text.find(each.text) != std::string::npos);
+    CHECK(sb::cli::reference_page(s.tool).find("\n\n## Exit status\n\n| status | meaning |\n| --- | --- |\n| 0 | it ran |\n") != std::string::npos);
+}
+
 TEST_CASE("a manual's Markdown becomes roff that cannot be mistaken for commands") {
     sample const s;
     auto const man = sb::cli::man_page(s.tool);

@@ -219,6 +219,8 @@ inline std::string reference_page(declaration const& d) {
                        "| option | meaning | default | environment |\n| --- | --- | --- | --- |\n", rows, "\n");
     }
     split(trim(d.manual), '\n', [&](std::string_view line) { out += cat(line.starts_with('#') ? "#" : "", line, "\n"); });
+    out += cat(trim(d.manual).empty() ? "" : "\n", "## Exit status\n\n| status | meaning |\n| --- | --- |\n");
+    for (auto const& e : exit_table) out += cat("| ", e.code, " | ", cell(e.text), " |\n");
     return out;
 }
 

@@ -31,7 +31,7 @@ inline constexpr test_member test_members[] = {
     {"exact", test_member::type::truth, "ks", "p was counted, ties and all; else it is the limit for large samples"},
     {"outside", test_member::type::integer, "psi", "values of the second sample beyond the range of the first"},
     {"first", test_member::type::text, "ks psi compare correlation", "the file or group that was taken for the first sample"},
-    {"second", test_member::type::text, "ks psi compare correlation", "likewise"},
+    {"second", test_member::type::text, "ks psi compare correlation", "the other"},
     {"left_out", test_member::type::integer, "compare correlation", "pairs of which one side alone is there, where there are any"},
     {"difference", test_member::type::number, "compare", "the second mean less the first"},
     {"equivalence_p", test_member::type::number, "compare", "small when the means differ by less than the margin"},
