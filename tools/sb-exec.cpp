@@ -6,6 +6,7 @@
 #include <sb/record/event.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/run/command_line.hpp>
+#include <sb/run/idle_keys.hpp>
 #include <sb/run/inputs.hpp>
 #include <sb/run/plain.hpp>
 #include <sb/run/resume.hpp>
@@ -232,16 +233,26 @@ sb::result<sb::stress::sourced_presets> take_presets(sb::cli::io& io, choices co
     return all;
 }
 
-sb::cli::table as_table(sb::run::summary const& all) {
+std::string_view shown(sb::run::acted much) {
+    constexpr std::string_view words[] = {"all", "in part", "as normal", "nothing"};
+    return words[static_cast<int>(much)];
+}
+
+sb::cli::table as_table(sb::run::summary const& all, sb::run::idle_keys const& idle) {
     sb::cli::table rows;
     auto const right = sb::cli::table::align::right;
     rows.column("scenario").column("runs", right).column("ok", right).column("median", right).column("p95", right);
-    rows.column("peak memory", right).column("worst end");
+    rows.column("peak memory", right);
+    if (idle.any()) rows.column("acted"); // of what was asked for
+    rows.column("worst end");
     for (auto const& row : all.rows()) {
         auto worst = std::string{sb::json::name_of(row.worst)};
         if (!row.worst_reason.empty()) worst += ": " + row.worst_reason;
-        rows.row({row.scenario, sb::cat(row.runs), sb::cat(row.ok), sb::show_seconds(row.median_wall_s), sb::show_seconds(row.p95_wall_s),
-                  row.peak_rss_bytes ? sb::show_bytes(static_cast<double>(*row.peak_rss_bytes)) : "?", worst});
+        std::vector<std::string> cells{row.scenario, sb::cat(row.runs), sb::cat(row.ok), sb::show_seconds(row.median_wall_s), sb::show_seconds(row.p95_wall_s),
+                                       row.peak_rss_bytes ? sb::show_bytes(static_cast<double>(*row.peak_rss_bytes)) : "?"};
+        if (idle.any()) cells.emplace_back(shown(idle.of(row.scenario)));
+        cells.push_back(std::move(worst));
+        rows.row(std::move(cells));
     }
     return rows;
 }
@@ -274,6 +285,7 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
     if (c.dry_run) return show_plan(io, session, done.ids, table);
 
     sb::run::summary summary;
+    sb::run::idle_keys idle;
     bool const doubts_are_shown = io.err_terminal || io.log.json || io.log.level >= sb::cli::log_level::info;
     sb::run::steadiness steady{{c.warmup > 0, static_cast<int>(c.jobs)}};
     sb::cli::progress bar{io.err_terminal && !io.log.json};
@@ -282,6 +294,7 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
         auto const& record = seen.record;
         bool const good = record.end.class_ == sb::end_class::ok;
         if (doubts_are_shown) steady.add(record);
+        idle.add(record);
         if (table) {
             summary.add(record);
         } else {
@@ -304,7 +317,8 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
     };
     SB_TRY(auto const all, session.run(*place.pool, done.ids, recorded, begun));
     bar.erase();
-    if (table) io.out << as_table(summary).text(io.out_color);
+    if (table) io.out << as_table(summary, idle).text(io.out_color);
+    for (auto const& each : idle.remarks()) io.log.warn(each);
     for (auto const& each : steady.remarks()) io.log.say(io.err_terminal || io.log.json ? sb::cli::log_level::warning : sb::cli::log_level::info, each);
     if (all.bad_reports > 0) io.log.warn(sb::cat("report channel: ", all.bad_reports, all.bad_reports == 1 ? " line is" : " lines are", " no JSON object"));
     if (all.not_searched > 0) io.log.warn(sb::cat("--metric: given up on the output of ", all.not_searched, all.not_searched == 1 ? " run" : " runs", " after ", sb::run::most_seconds_to_look, " s; a pattern without nested repetition is quicker"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include <sb/run/plain.hpp>
+#include <sb/stress/describe.hpp>
 #include <algorithm>
 #include <map>
 #include <set>
@@ -61,6 +62,23 @@ TEST_CASE("a key that acts in no backend is informational, and none that acts is
         INFO(k.name);
         CHECK(said.contains(std::string{k.name}) == !k.acts);
     }
+}
+
+TEST_CASE("the keys that are said to act today are those that act where all can be had") {
+    abilities all_there;
+    all_there.walls = all_there.tree_memory = all_there.tree_pids = all_there.tree_cores = true;
+    all_there.memory_bytes = std::int64_t{8} << 30;
+    for (auto const& k : sb::stress::all_keys) {
+        if (k.name == "OS_TYPE") continue; // linux is where it runs in any case, and no other acts
+        sb::preset_record preset;
+        preset.keys.set(k.name, sample(k));
+        auto const got = enforce(preset, {}, all_there);
+        REQUIRE_FALSE(got.has_error());
+        auto const acted = std::count_if(got->applied.begin(), got->applied.end(), [&](auto const& each) { return each.key == k.name && !each.requested.is_null(); });
+        INFO(k.name);
+        CHECK((acted == 1) == sb::stress::acts_today(k.name));
+    }
+    CHECK_FALSE(sb::stress::acts_today("CPU"));
 }
 
 TEST_CASE("limits carry their values in bytes, seconds and counts") {
