@@ -12,11 +12,12 @@ int main(int argc, char** argv) {
     sb::cli::tool tool{"sb-settings", "show a settings file as JSON, or say what is wrong with it"};
     tool.about(sb::generated::version, sb::generated::manual);
     tool.flag("--json", "print one compact line; without it one line for each top-level key", json);
-    tool.operands("[FILE]", "the file to read; without it sandbox_settings.yaml", files);
+    tool.operands("[FILE]", "the file to read; without it that of --settings", files);
     tool.without_settings();
     return tool.run(argc, argv, [&](sb::cli::io& io) -> sb::result<void> {
         if (files.size() > 1) return sb::caller_error("takes one file");
-        SB_TRY(auto const settings, sb::yaml::read_file(files.empty() ? "sandbox_settings.yaml" : files[0]));
+        auto const file = !files.empty() ? files[0] : io.settings_file.empty() ? "sandbox_settings.yaml" : io.settings_file;
+        SB_TRY(auto const settings, sb::yaml::read_file(file));
         if (json) {
             io.out << sb::json::text_of(settings) << "\n";
             return {};

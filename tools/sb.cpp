@@ -64,5 +64,6 @@ int main(int argc, char** argv) {
     sb::cli::tool tool{"sb", "run a tool of sandbench by its short name"};
     tool.about(sb::generated::version, sb::generated::manual);
     tool.command("[TOOL [ARGUMENT…]]", "`sb exec …` is `sb-exec …`; without a name the tools are listed", words);
+    tool.dispatches();
     return tool.run(argc, argv, [&](sb::cli::io& io) { return dispatch(io, words); });
 }

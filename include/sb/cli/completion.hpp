@@ -32,7 +32,13 @@ inline std::string bash_completion(declaration const& d) {
     }
     std::string out = cat("# SPDX-License-Identifier: MIT\n_", function, "() {\n",
                           "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n  COMPREPLY=()\n");
-    if (d.rest_is_command)
+    if (d.dispatches) // a tool's own function does the rest; asked of the tool itself, it is the right one wherever it is installed
+        out += cat("  local i tool\n  for ((i = 1; i < COMP_CWORD; i++)); do\n    tool=", d.name, "-${COMP_WORDS[i]}\n"
+                   "    type -P \"$tool\" >/dev/null || continue\n"
+                   "    declare -F \"_${tool//-/_}\" >/dev/null || eval \"$(\"$tool\" --completion bash)\"\n"
+                   "    COMP_WORDS=(\"$tool\" \"${COMP_WORDS[@]:i+1}\") COMP_CWORD=$((COMP_CWORD - i))\n"
+                   "    \"_${tool//-/_}\" \"$tool\" \"$cur\" \"$prev\"\n    return\n  done\n");
+    else if (d.rest_is_command)
         out += "  local i\n  for ((i = 1; i < COMP_CWORD; i++)); do\n    if [[ ${COMP_WORDS[i]} == -- ]]; then\n"
                "      if ((i + 1 == COMP_CWORD)); then COMPREPLY=($(compgen -c -- \"$cur\")); else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n"
                "      return\n    fi\n  done\n";
@@ -42,7 +48,9 @@ inline std::string bash_completion(declaration const& d) {
         out += cat("  local word chosen=\n  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do [[ ' ", quoted(verbs), " ' != *\" $word \"* ]] || chosen=$word; done\n");
     out += cat("  case $prev in\n", cases, "  esac\n  if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W '", quoted(flags), "' -- \"$cur\"))\n",
                verbs.empty() ? std::string{} : cat("  elif [[ -z $chosen ]]; then COMPREPLY=($(compgen -W '", quoted(verbs), "' -- \"$cur\"))\n"),
-               "  else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n}\ncomplete -o filenames -F _", function, " ", d.name, "\n");
+               d.dispatches ? cat("  else COMPREPLY=($(compgen -c -- \"", d.name, "-$cur\" | sort -u)) COMPREPLY=(\"${COMPREPLY[@]#", d.name, "-}\"); fi\n")
+                            : std::string{"  else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n"},
+               "}\ncomplete -o filenames -F _", function, " ", d.name, "\n");
     return out;
 }
 
@@ -71,8 +79,10 @@ inline std::string zsh_completion(declaration const& d) {
         for (auto const& each : d.verbs) out += cat(&each == &d.verbs.front() ? "" : " ", each.name, "\\:\"", described(each.help), "\"");
         out += "))' \\\n";
     }
-    out += d.rest_is_command ? "  '*:: :_normal'\n" : "  '*:file:_files'\n";
-    return out;
+    if (!d.dispatches) return out + (d.rest_is_command ? "  '*:: :_normal'\n" : "  '*:file:_files'\n");
+    return out + cat("  '(-)1:tool:->tool' \\\n  '*:: :->rest' && return\ncase $state in\n"
+                     "  tool) compadd -- ${${(k)commands[(I)", d.name, "-*]}#", d.name, "-} ;;\n"
+                     "  rest) words[1]=", d.name, "-$words[1]; _normal ;;\nesac\n");
 }
 
 inline std::string fish_completion(declaration const& d) {
@@ -85,9 +95,16 @@ inline std::string fish_completion(declaration const& d) {
     for (auto const& o : d.options) {
         out += cat("complete -c ", d.name, " -l ", o.flag.substr(2));
         if (o.letter) out += cat(" -s ", o.letter);
+        if (d.dispatches) out += " -n __fish_use_subcommand";
         if (!o.is_switch()) out += !o.words.empty() ? cat(" -x -a '", quoted(joined(o.words, " ")), "'") : takes_path(o) ? " -r -F" : " -x";
         out += cat(" -d '", escaped(own_help(o)), "'\n");
     }
+    if (d.dispatches)
+        out += cat("complete -c ", d.name, " -n __fish_use_subcommand -f -a \"(complete -C ", d.name, "- | string replace ", d.name, "- '')\"\n"
+                   "function __", d.name, "_rest\n  set -l words (commandline -opc)[2..]\n"
+                   "  while set -q words[1]; and not type -q ", d.name, "-$words[1]; set -e words[1]; end\n"
+                   "  set -q words[1]; and complete -C (string join ' ' -- ", d.name, "-$words[1] (string escape -- $words[2..]) (commandline -ct))\nend\n"
+                   "complete -c ", d.name, " -n 'not __fish_use_subcommand' -f -a '(__", d.name, "_rest)'\n");
     for (auto const& each : d.verbs)
         out += cat("complete -c ", d.name, " -n __fish_use_subcommand -f -a ", each.name, " -d '", escaped(each.help), "'\n");
     return out;

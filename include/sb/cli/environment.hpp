@@ -22,7 +22,10 @@ public:
     void read_file(std::string const& path) {
         auto const text = sb::read_file(path, std::size_t{1} << 20);
         if (text.has_error()) return;
-        split(*text, '\n', [&](std::string_view line) { read_line(trim(line)); });
+        std::string_view all{*text};
+        constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF"; // as some editors begin a file with
+        if (all.starts_with(byte_order_mark)) all.remove_prefix(byte_order_mark.size());
+        split(all, '\n', [&](std::string_view line) { read_line(trim(line)); });
     }
     std::optional<found> find(std::string const& name) const {
         if (char const* const set = std::getenv(name.c_str()); set && *set) return found{set, false};

@@ -21,6 +21,7 @@ struct declaration {
     std::vector<std::string> reads, writes; ///< kinds of records
     std::vector<option> options;
     bool rest_is_command = false; ///< the operands are another program's command line
+    bool dispatches = false; ///< that program is the tool NAME-WORD, WORD being the first operand
 };
 
 struct exit_meaning {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sb::cli {
@@ -109,9 +110,11 @@ public:
         std::string name, instead;
     };
     std::vector<old_name> deprecated; ///< environment names and flags that still work and warn
+    std::vector<std::string> foreign_names; ///< of the environment names, those that other programs read too
     std::vector<std::string> aliases; ///< other flags that mean the same
     std::string setting_key; ///< top-level key of the settings file; the tool's section takes the flag's own name
     std::vector<std::string> words; ///< the only values, when given
+    std::vector<std::pair<std::string, std::string>> synonyms; ///< what others call one of them, and the word
     std::vector<std::string> verbs; ///< of the tool's, that it is for; none: for all
     bool list = false, greedy = false, shared = false;
     std::function<result<void>(std::string_view)> set;
@@ -121,6 +124,8 @@ public:
     std::string default_text;
 
     option& env(std::string name) { return environment_names.push_back(std::move(name)), *this; }
+    /// A variable of other programs too: a value that means nothing here is warned of, and passed over.
+    option& foreign_env(std::string name) { return foreign_names.push_back(name), env(std::move(name)); }
     option& old_env(std::string name, std::string instead) {
         return deprecated.push_back({std::move(name), std::move(instead)}), *this;
     }
@@ -129,6 +134,7 @@ public:
     option& short_name(char c) { return letter = c, *this; }
     option& setting(std::string key) { return setting_key = std::move(key), *this; }
     option& choices(std::vector<std::string> all) { return words = std::move(all), *this; }
+    option& synonym(std::string theirs, std::string ours) { return synonyms.emplace_back(std::move(theirs), std::move(ours)), *this; }
     /// Only for these of the tool's verbs.
     option& of(std::vector<std::string> these) { return verbs = std::move(these), *this; }
     /// Takes all arguments up to the next option: `--profile a b c`.
@@ -147,6 +153,8 @@ public:
             std::string_view known;
             for (std::string_view const word : words)
                 if (lowered(word) == lowered(text)) known = word;
+            for (auto const& [theirs, ours] : synonyms)
+                if (theirs == lowered(text)) known = ours;
             if (known.empty()) {
                 std::string all;
                 for (auto const& word : words) all += (all.empty() ? "" : ", ") + word;

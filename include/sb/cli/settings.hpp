@@ -58,7 +58,9 @@ inline result<std::string> output_of(std::string const& program, std::vector<std
 inline result<object> read_settings(std::string const& path) {
     std::string text;
     if (path.ends_with(".json")) {
-        SB_TRY(text, sb::read_file(path, std::size_t{16} << 20));
+        auto read = sb::read_file(path, std::size_t{16} << 20);
+        if (read.has_error()) return error{read.error().on, cat("settings ", read.error().what)};
+        text = std::move(*read);
     } else {
         auto const program = sibling_tool("sb-settings");
         int status = 0;
@@ -66,7 +68,8 @@ inline result<object> read_settings(std::string const& path) {
         if (got.has_error())
             return system_error(cat("settings ", path, ": YAML is read by sb-settings, which could not be run: ", got.error().what));
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-            return caller_error(cat("settings ", trim(got->starts_with("sb-settings: ") ? got->substr(13) : *got)));
+            return error{WIFEXITED(status) && WEXITSTATUS(status) == 4 ? blame::system : blame::caller,
+                         cat("settings ", trim(got->starts_with("sb-settings: ") ? got->substr(13) : *got))};
         text = std::move(*got);
     }
     auto document = json::parse_document(text, path);

@@ -29,6 +29,7 @@ struct io {
     logger& log; ///< standard error, for people
     environment const& env;
     object const& settings; ///< the whole settings file; empty without one
+    std::string settings_file; ///< its path; empty without one
     std::string data_dir; ///< where histories live; not made until something is written
     int threads = 1;
     bool in_terminal = false, out_terminal = false, err_terminal = false;
@@ -37,6 +38,9 @@ struct io {
     bool answer_no = false; ///< set it when the answer to what was asked is no: exit status 1
     std::int64_t bad_lines = 0; ///< what `reject` counted: exit status 3
     int interrupted = 0; ///< the signal that ended the work early: exit status 128 + it
+
+    /// What an option that `tool::formats` declared means here.
+    std::string_view format_of(std::string_view asked) const noexcept { return asked != "auto" ? asked : out_terminal ? "table" : "jsonl"; }
 
     /// Says what is wrong with a line, counts it, and lets the work go on.
     void reject(std::string_view file, std::int64_t line, std::size_t byte, std::string_view what) {
@@ -82,6 +86,12 @@ public:
     cli::option& flag(std::string name, std::string help, bool& target) {
         return option(std::move(name), "", std::move(help), target);
     }
+    /// How answers are written: auto, or one of `words`. `io::format_of` says which it is.
+    cli::option& formats(std::string& into, std::vector<std::string> words = {"table", "jsonl", "csv", "md"}) {
+        into = "auto";
+        words.insert(words.begin(), into);
+        return option("--format", "FORMAT", "auto is a table on a terminal and jsonl elsewhere", into).choices(std::move(words));
+    }
     /// Where words that are no options go.
     tool& operands(std::string usage, std::string help, std::vector<std::string>& into) {
         self_.operands = std::move(usage), self_.operands_help = std::move(help), operands_ = &into;
@@ -96,6 +106,12 @@ public:
     /// The first word that is no option says what is to be done: one of these.
     tool& verbs(std::string title, std::vector<declaration::verb> all, std::string& into) {
         self_.verbs_title = std::move(title), self_.verbs = std::move(all), verb_ = &into;
+        return *this;
+    }
+
+    /// The first word names a tool, without the prefix that is this one's name, and the rest is for it: completions hand over.
+    tool& dispatches() {
+        self_.dispatches = true;
         return *this;
     }
 
@@ -116,10 +132,13 @@ public:
         object settings;
         int status = 0;
         auto const said = resolve(argc, argv, settings);
-        if (said.has_error()) return fail(said.error());
+        if (said.has_error()) {
+            find_log_form(argc, argv);
+            return fail(said.error());
+        }
         if (inform(out)) return finish(out, 0);
         if (auto const known = take_verb(); known.has_error()) return fail(known.error());
-        io given{out, log_, env_, settings, data_dir(), threads()};
+        io given{out, log_, env_, settings, settings_path_, data_dir_, threads()};
         given.in_terminal = ::isatty(0) == 1, given.out_terminal = ::isatty(1) == 1, given.err_terminal = ::isatty(2) == 1;
         given.in_closed = in_closed_ || is_null_device(0);
         given.out_color = use_color(1, color()), given.err_color = use_color(2, color());
@@ -147,7 +166,8 @@ private:
         option("--settings", "FILE", "settings file, YAML or .json; without it sandbox_settings.yaml, if there is one", settings_path_)
             .env("SANDBOX_SETTINGS_YAML");
         option("--log-level", "LEVEL", "how much is said on standard error", level_)
-            .choices({"critical", "error", "warning", "info", "debug"}).env("SANDBOX_LOG_LEVEL").env("LOG_LEVEL").setting("log_level");
+            .choices({"critical", "error", "warning", "info", "debug"}).synonym("fatal", "critical").synonym("warn", "warning").synonym("trace", "debug")
+            .env("SANDBOX_LOG_LEVEL").foreign_env("LOG_LEVEL").setting("log_level");
         flag("--verbose", "say more: the same as --log-level info", verbose_).short_name('v').env("SANDBOX_VERBOSE").setting("verbose");
         flag("--debug", "say all: the same as --log-level debug", debug_).env("SANDBOX_DEBUG").setting("debug");
         flag("--json-logs", "say it as JSON lines", log_.json).env("SANDBOX_JSON_LOGS").setting("json_logs");
@@ -281,7 +301,7 @@ private:
         if (settings_path_.empty() && ::access("sandbox_settings.yaml", F_OK) == 0) settings_path_ = "sandbox_settings.yaml";
         if (reads_settings_ && !settings_path_.empty()) {
             auto got = read_settings(settings_path_);
-            if (got.has_error()) return caller_error(got.error().what);
+            if (got.has_error()) return error{got.error().on == blame::input ? blame::caller : got.error().on, got.error().what};
             settings = std::move(*got);
             SB_CHECK(check_section(settings));
             for (auto& o : self_.options)
@@ -289,6 +309,9 @@ private:
         }
         set_level();
         for (auto const& each : log_later_) log_.warn(each);
+        if (data_dir_.empty()) {
+            SB_TRY(data_dir_, default_data_dir());
+        }
         if (threads_ < 0 || threads_ > 4096) return caller_error("--threads: must be from 0 to 4096");
         return {};
     }
@@ -322,7 +345,11 @@ private:
                 auto const got = env_.find(name);
                 if (!got || got->from_file != file) return false;
                 auto const named = cat(file ? ".env " : "", name);
-                SB_CHECK(take_list(o, got->value, named));
+                if (auto const taken = take_list(o, got->value, named); taken.has_error()) {
+                    if (std::find(o.foreign_names.begin(), o.foreign_names.end(), name) == o.foreign_names.end()) return taken.error();
+                    log_later_.push_back(cat(taken.error().what, "; it is passed over"));
+                    return false;
+                }
                 o.source = cat(file ? ".env " : "environment ", name);
                 if (!instead.empty()) log_later_.push_back(cat(name, " is old; ", instead, " takes its place"));
                 return true;
@@ -417,14 +444,28 @@ private:
         for (auto const& o : self_.options) {
             bool const question = o.flag == "--explain" || o.flag == "--schema" || o.flag == "--man" || o.flag == "--reference" ||
                                   o.flag == "--completion" || o.flag == "--version" || o.flag == "--help";
-            auto const shown = o.flag == "--data-dir" ? data_dir() : o.flag == "--threads" ? cat(threads()) : o.show();
+            auto const shown = o.flag == "--threads" ? cat(threads()) : o.show();
             if (!question) rows.row({o.flag.substr(2), shown, o.source});
         }
         return ::isatty(1) == 1 ? rows.text(use_color(1, color())) : rows.csv();
     }
 
+    /// When reading the options failed, how that is to be said is looked for all the same.
+    void find_log_form(int argc, char** argv) {
+        for (auto& o : self_.options)
+            if (o.flag == "--json-logs" && o.source == "default") (void)from_environment(o);
+        for (int i = 1; i < argc && std::string_view{argv[i]} != "--"; ++i)
+            if (std::string_view const word{argv[i]}; word == "--json-logs" || word == "--no-json-logs") log_.json = word == "--json-logs";
+    }
+    /// Work complains of a value by its option's name: where it was given, when not by that.
+    std::string given_elsewhere(std::string_view what) const {
+        for (auto const& o : self_.options)
+            if (what.starts_with(o.flag) && what.substr(o.flag.size()).find_first_of(": ") == 0 && o.source != "default" && !o.source.starts_with("flag "))
+                return cat(" (from ", o.source, ")");
+        return {};
+    }
     int fail(error const& e) {
-        log_.error(e.what);
+        log_.error(cat(e.what, given_elsewhere(e.what)));
         return e.on == blame::caller ? 2 : e.on == blame::input ? 3 : 4;
     }
     /// What was written is flushed last: a full disk is the system's refusal, a reader that left is not.
@@ -435,10 +476,35 @@ private:
         return status;
     }
 
-    std::string data_dir() const {
-        if (!data_dir_.empty()) return data_dir_;
-        if (auto const state = env_.find("XDG_STATE_HOME")) return state->value + "/sandbench";
-        return env_.value_or("HOME", ".") + "/.local/state/sandbench";
+    /// The home folder that the system's list of users knows for us, when it is there; empty without one.
+    static std::string listed_home() {
+        auto const users = sb::read_file("/etc/passwd", std::size_t{16} << 20);
+        if (users.has_error()) return {};
+        std::string home;
+        auto const id = cat(::geteuid());
+        split(*users, '\n', [&](std::string_view line) {
+            std::vector<std::string_view> fields;
+            split(line, ':', [&](std::string_view each) { fields.push_back(each); });
+            if (home.empty() && fields.size() > 5 && fields[2] == id) home = fields[5];
+        });
+        return home.starts_with('/') && ::access(home.c_str(), W_OK | X_OK) == 0 ? home : std::string{};
+    }
+    /// Never in the current folder, which is a workspace: a relative path counts as none, as the XDG rules have it.
+    result<std::string> default_data_dir() const {
+        auto const folder_in = [&](std::string const& name) {
+            auto const got = env_.find(name);
+            return got && got->value.starts_with('/') ? got->value : std::string{};
+        };
+        if (auto const state = folder_in("XDG_STATE_HOME"); !state.empty()) return state + "/sandbench";
+        auto home = folder_in("HOME");
+        if (home.empty()) home = listed_home();
+        if (!home.empty()) return home + "/.local/state/sandbench";
+        auto const temporary = folder_in("TMPDIR");
+        auto path = cat(temporary.empty() ? "/tmp" : temporary, "/sandbench-", ::geteuid());
+        struct stat facts {};
+        if (::lstat(path.c_str(), &facts) == 0 && (!S_ISDIR(facts.st_mode) || facts.st_uid != ::geteuid()))
+            return system_error(cat("data folder ", path, ": is not yours; there is no home folder, so name another with --data-dir"));
+        return path;
     }
     int threads() const {
         if (threads_ > 0) return static_cast<int>(threads_);
