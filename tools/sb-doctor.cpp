@@ -78,16 +78,16 @@ std::string as_text(std::vector<finding> const& all, std::size_t columns, bool c
 } // namespace
 
 int main(int argc, char** argv) {
-    std::string format = "auto";
+    std::string format;
     std::vector<std::string> require;
     sb::cli::tool tool{"sb-doctor", "what this host can isolate, limit and measure, and what mends the rest"};
     tool.about(sb::generated::version, sb::generated::manual);
     tool.writes<sb::event_record>();
-    tool.option("--format", "FORMAT", "table, or a record a line; auto is a table on a terminal", format).choices({"auto", "table", "jsonl"});
+    tool.formats(format, {"table", "jsonl"});
     tool.option("--require", "NAME", "exit 1 unless this finding is ok; without it, unless a fully isolated run is possible here", require).many();
     return tool.run(argc, argv, [&](sb::cli::io& io) -> sb::result<void> {
         auto const findings = examine(io);
-        bool const records = format == "jsonl" || (format == "auto" && !io.out_terminal);
+        bool const records = io.format_of(format) == "jsonl";
         if (!records) io.out << as_text(findings, static_cast<std::size_t>(std::clamp(sb::cli::columns(1), 60, 120)), io.out_color);
         std::vector<std::string_view> names;
         for (auto const& f : findings) {

@@ -15,6 +15,7 @@
 #include <sb/run/summary.hpp>
 #include <sb/run/walls.hpp>
 #include <sb/stress/source.hpp>
+#include <poll.h>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,14 @@ namespace {
 struct choices {
     std::vector<std::string> command, env, metrics, preset_files, set;
     std::string presets, mode;
+    std::string presets_by = "--presets"; ///< the option or variable that gave them
+    std::vector<std::string> asked; ///< options on the command line that say which presets to take
     std::optional<bool> generate;
     std::int64_t repeat = 1, warmup = 0, jobs = 1, count = 3;
     std::uint64_t seed = 0;
     std::optional<sb::seconds> timeout, budget;
     sb::seconds check_timeout{30};
-    std::string order = "interleaved", input = "null", check, resume, module, format = "auto";
+    std::string order = "interleaved", input = "null", check, resume, module, format;
     std::string isolate = "full";
     sb::run::wall_choices walls;
     bool allow_degraded = false, require_limits = false;
@@ -55,7 +58,7 @@ void declare(sb::cli::tool& tool, choices& c) {
     tool.option("--mode", "MODE", "which presets to make when none are given", c.mode).choices({"random", "canonical", "chaos", "robustness"}).env("SANDBOX_PRESET_MODE");
     tool.option("--generate", "", "make presets when none are given; --no-generate: run once without limits but the default ones", c.generate)
         .env("SANDBOX_GENERATE_PRESETS");
-    tool.option("--count", "N", "how many to make", c.count).alias("--preset-count");
+    tool.option("--count", "N", "how many to make; on the command line it is --generate too", c.count).alias("--preset-count");
     tool.option("--set", "KEY=VALUE", "a key that wins over every preset, and is recorded in it; a variable of the key's name does so for presets that do not come by standard input", c.set);
     tool.option("--resume", "FILE", "make only the runs that this file of records lacks", c.resume);
     tool.option("--isolate", "HOW", "full: namespaces, a root of its own, a system-call filter; basic: limits and private folders; none: measure only", c.isolate)
@@ -71,8 +74,7 @@ void declare(sb::cli::tool& tool, choices& c) {
     tool.flag("--wait-tree", "wait for what the first process leaves behind instead of killing it", c.wait_tree);
     tool.flag("--keep", "keep what each run wrote and its streams, and say where", c.keep);
     tool.flag("--dry-run", "print what would be run, and run nothing", c.dry_run);
-    tool.option("--format", "FORMAT", "table, jsonl, or auto: a table on a terminal and JSON lines elsewhere", c.format)
-        .choices({"auto", "table", "jsonl"});
+    tool.formats(c.format, {"table", "jsonl"});
     tool.command("[--] CMD [ARG…]", "the workload", c.command);
 }
 
@@ -88,6 +90,8 @@ sb::result<void> check_choices(choices const& c) {
     if (c.warmup < 0 || c.warmup > 1'000'000) return sb::caller_error("--warmup: must be from 0 to 1000000");
     if (c.jobs < 1 || c.jobs > 1024) return sb::caller_error("--jobs: must be from 1 to 1024");
     if (c.timeout && c.timeout->count <= 0) return sb::caller_error("--timeout: must be more than 0");
+    if (c.check_timeout.count <= 0) return sb::caller_error("--check-timeout: must be more than 0");
+    if (c.count < 1 || c.count > 1'000'000) return sb::caller_error("--count: must be from 1 to 1000000");
     if (c.budget && c.budget->count <= 0) return sb::caller_error("--budget: must be more than 0");
     if (c.isolate != "full")
         if (auto const name = needs_walls(c); !name.empty())
@@ -152,9 +156,17 @@ sb::result<sb::run::session_options> session_of(choices const& c, sb::cli::io co
     o.wait_tree = c.wait_tree, o.keep = c.keep;
     o.check = c.check, o.check_timeout_s = c.check_timeout.count;
     o.base = sb::run::passed_on(environ);
-    for (auto const& each : c.env) SB_CHECK(sb::run::add_variable(o.given, each));
+    for (auto const& each : c.env) {
+        SB_CHECK(sb::run::add_variable(o.given, each));
+        for (std::string const name : {"HOME", "TMPDIR"})
+            if (o.given.contains(name))
+                return sb::caller_error(sb::cat("--env ", name, ": is each run's own folder; the command itself can set it: -- env ", name, "=… CMD"));
+    }
     o.context.workload = sb::run::shell_text(c.command);
-    if (!c.module.empty()) o.context.module = c.module;
+    if (!c.module.empty()) {
+        o.context.module = c.module;
+        if (::access(c.module.c_str(), F_OK) != 0) io.log.warn(sb::cat("--module ", c.module, ": ", std::strerror(errno), "; the records name it all the same"));
+    }
     o.context.with = &here.with;
     if (here.walls) o.seen = {here.walls->folder(), here.walls->hidden(), here.walls->host_paths()};
     o.context.host = sb::run::this_host();
@@ -184,23 +196,65 @@ sb::result<void> show_plan(sb::cli::io& io, sb::run::session& session, std::unor
     return {};
 }
 
+/// What the command line says of presets; what the environment and the settings say is for where it is silent.
+void take_asked(sb::cli::declaration const& self, choices& c) {
+    for (auto const& o : self.options) {
+        bool const flag = o.source.starts_with("flag ");
+        for (std::string_view const each : {"--preset-file", "--presets", "--mode", "--generate", "--count"})
+            if (flag && o.flag == each) c.asked.push_back(o.flag);
+        if (o.flag == "--presets" && !flag) c.presets_by = o.source.substr(o.source.find(' ') + 1);
+    }
+    if (c.asked == std::vector<std::string>{"--count"} && !c.generate) c.generate = true;
+}
+
+/// An option of the command line that has no say is not passed over in silence.
+void say_unused(sb::cli::io& io, choices const& c, sb::stress::source from) {
+    constexpr std::string_view had_a_say[] = {"", "--preset-file", "--presets", "--mode --generate", "--mode --generate --count", "--generate"};
+    constexpr std::string_view names[] = {"standard input", "--preset-file", "--presets", "--mode", "the generator", "--no-generate"};
+    auto const at = static_cast<std::size_t>(from);
+    for (auto const& each : c.asked)
+        if (had_a_say[at].find(each) == std::string_view::npos)
+            io.log.warn(sb::cat(each, ": not used, presets come from ", from == sb::stress::source::environment ? c.presets_by : names[at],
+                                from == sb::stress::source::standard_input ? "; </dev/null gives none" : ""));
+}
+
+/// All presets of standard input; lines of other kinds are handed on.
+sb::result<std::vector<sb::preset_record>> read_standard_input(sb::cli::io& io, choices const& c) {
+    constexpr std::string_view advice = " is read for presets: </dev/null gives none, --stdin FILE is the workload's own input";
+    auto const bad = [&](sb::stress::bad_preset const& b) {
+        bool const is_other_input = b.line == 1 && !b.is_object; // nobody meant it for presets
+        io.reject("", b.line, b.byte, is_other_input ? sb::cat(b.what, "; standard input", advice) : b.what);
+    };
+    auto const warn = [&](sb::stress::bad_preset const& b) { io.log.warn(sb::cat("line ", b.line, ": ", b.what)); };
+    auto const pass = [&](std::string_view line) { io.out << line << "\n"; };
+    bool said = false;
+    auto const pause = [&] {
+        (void)io.out.flush();
+        pollfd waiting{0, POLLIN, 0};
+        if (c.asked.empty() || said || ::poll(&waiting, 1, 1000) != 0) return; // others mean to wait
+        said = true;
+        io.log.warn(sb::cat("waiting for the end of standard input, which comes before ", c.asked[0], "; </dev/null gives none"));
+    };
+    SB_TRY(auto read, sb::run::read_preset_stream(0, "standard input", pass, bad, warn, pause));
+    SB_CHECK(io.out.flush());
+    if (read.presets.empty() && read.bad == 0 && c.asked.empty()) return sb::input_error(sb::cat("standard input: no preset in it; it", advice));
+    return std::move(read.presets);
+}
+
 /// From the first source that has any, in the order of stress/source.hpp.
 sb::result<sb::stress::sourced_presets> take_presets(sb::cli::io& io, choices const& c) {
     sb::stress::overrides given;
     for (auto const& each : c.set)
         if (auto const got = given.set(each); got.has_error()) return sb::caller_error(sb::cat("--set: ", got.error().what));
     if (!io.in_terminal && !io.in_closed) {
-        auto const bad = [&](sb::stress::bad_preset const& b) { io.reject("", b.line, b.byte, b.what); };
-        auto const warn = [&](sb::stress::bad_preset const& b) { io.log.warn(sb::cat("line ", b.line, ": ", b.what)); };
-        auto const pass = [&](std::string_view line) { io.out << line << "\n"; };
-        SB_TRY(auto read, sb::run::read_preset_stream(0, "standard input", pass, bad, warn, [&] { (void)io.out.flush(); }));
-        SB_CHECK(io.out.flush());
-        if (read.presets.empty() && read.bad == 0) return sb::input_error("standard input: no preset in it");
         sb::stress::sourced_presets all;
         all.from = sb::stress::source::standard_input;
-        all.presets = std::move(read.presets);
-        for (auto& each : all.presets) SB_CHECK(sb::stress::override_preset(each, given));
-        return all;
+        SB_TRY(all.presets, read_standard_input(io, c));
+        if (!all.presets.empty()) say_unused(io, c, all.from);
+        if (!all.presets.empty() || io.bad_lines > 0) {
+            for (auto& each : all.presets) SB_CHECK(sb::stress::override_preset(each, given));
+            return all;
+        }
     }
     // what an option decides stands where its variable would
     auto const look = [&](std::string const& name) -> std::optional<std::string> {
@@ -220,7 +274,7 @@ sb::result<sb::stress::sourced_presets> take_presets(sb::cli::io& io, choices co
         return one;
     }
     sb::stress::source_request request;
-    request.files = c.preset_files;
+    request.files = c.preset_files, request.inline_name = c.presets_by;
     request.seed = c.seed, request.count = c.count;
     request.given = given;
     if (c.preset_files.size() > 1 && !c.dry_run) {
@@ -230,6 +284,7 @@ sb::result<sb::stress::sourced_presets> take_presets(sb::cli::io& io, choices co
     }
     SB_TRY(auto all, sb::stress::find_presets(request, look, [](std::string const& path) { return sb::read_file(path); }));
     for (auto const& each : all.warnings) io.log.warn(each);
+    say_unused(io, c, all.from);
     return all;
 }
 
@@ -266,7 +321,7 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
     }
     SB_TRY(auto place, find_place(io, c));
     SB_TRY(auto options, session_of(c, io, place));
-    bool const table = c.format == "table" || (c.format == "auto" && io.out_terminal);
+    bool const table = io.format_of(c.format) == "table";
     SB_TRY(auto const given, take_presets(io, c));
     if (given.presets.empty()) return {}; // each of them was wrong, and that has been said
     options.context.preset_source = sb::stress::name_of(given.from);
@@ -278,6 +333,7 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
     if (!c.resume.empty()) {
         if (!c.dry_run) SB_CHECK(sb::run::claim(c.resume, io.out.fd()));
         SB_TRY(done, sb::run::read_finished(c.resume));
+        for (auto const number : done.too_long) io.log.warn(sb::cat(c.resume, ": line ", number, ": longer than 16 MiB, passed over"));
         if (c.dry_run) return show_plan(io, session, done.ids, table);
         SB_TRY(bool const cut, sb::run::mend_end(done, c.resume, io.out.fd()));
         if (cut) io.log.warn(sb::cat(c.resume, ": the last line was torn and is cut off; its run is made again"));
@@ -339,5 +395,8 @@ int main(int argc, char** argv) {
     tool.about(sb::generated::version, sb::generated::manual);
     tool.reads<sb::preset_record>().writes<sb::run_record>().writes<sb::event_record>();
     declare(tool, c);
-    return tool.run(argc, argv, [&](sb::cli::io& io) { return execute(io, c, sb::run::resuming_line(argc, argv)); });
+    return tool.run(argc, argv, [&](sb::cli::io& io) {
+        take_asked(tool.self(), c);
+        return execute(io, c, sb::run::resuming_line(argc, argv));
+    });
 }

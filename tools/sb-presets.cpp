@@ -16,7 +16,7 @@ struct choices {
     stress::plan plan;
     std::optional<std::int64_t> count;
     std::int64_t seed = 0;
-    std::string severity, mode = "random", format = "auto", describe;
+    std::string severity, mode = "random", format, describe;
     std::vector<std::string> profiles, profile_files, modules, set;
     bool guests = false, list = false;
 };
@@ -126,7 +126,7 @@ void write_random(sb::cli::io& io, stress::generator& random, std::uint64_t coun
 }
 
 sb::result<void> presets(sb::cli::io& io, choices asked) {
-    auto const format = asked.format == "auto" ? (io.out_terminal ? "table" : "jsonl") : asked.format;
+    auto const format = std::string{io.format_of(asked.format)};
     SB_TRY(auto const profiles, read_profiles(io, asked.profile_files));
     if (asked.list) return show_list(io, profiles, format), sb::result<void>{};
     if (!asked.describe.empty()) {
@@ -236,7 +236,6 @@ int main(int argc, char** argv) {
     tool.flag("--guests", "let OS_TYPE and VM_SETTINGS be drawn: they need disk images of yours", c.guests);
     tool.flag("--list", "print all profiles, stages and keys, then end", c.list);
     tool.option("--describe", "NAME", "print what a profile sets or a key takes, then end", c.describe);
-    tool.option("--format", "FORMAT", "auto is a table on a terminal and jsonl elsewhere", c.format)
-        .choices({"auto", "table", "jsonl", "csv", "md"});
+    tool.formats(c.format);
     return tool.run(argc, argv, [&](sb::cli::io& io) { return presets(io, c); });
 }

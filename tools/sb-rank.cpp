@@ -166,7 +166,7 @@ sb::result<void> rank(sb::cli::io& io, choices asked) {
     auto const rows = sb::track::rank_rows(sums.table, asked.question, baseline, by_mean ? sb::track::rank_order::mean : sb::track::rank_order::total);
     if (!asked.baseline.empty() && !rows.empty() && !rows.front().effect)
         io.log.warn(sb::cat("no ", asked.question.by, " is called \"", baseline, "\": there are no effects"));
-    auto const format = asked.format == "auto" ? (io.out_terminal ? "table" : "jsonl") : asked.format;
+    auto const format = io.format_of(asked.format);
     if (format == "jsonl") {
         for (auto const& row : rows) io.out << sb::json::line(row);
     } else if (format == "csv") {
@@ -183,7 +183,6 @@ sb::result<void> rank(sb::cli::io& io, choices asked) {
 
 int main(int argc, char** argv) {
     choices asked;
-    asked.format = "auto";
     sb::cli::tool tool{"sb-rank", "rank scenarios, presets, modules, workloads or severities by what their runs were worth"};
     tool.about(sb::generated::version, sb::generated::manual);
     tool.reads<sb::run_record>().reads<sb::partial_record>().writes<sb::rank_record>().writes<sb::partial_record>();
@@ -193,8 +192,7 @@ int main(int argc, char** argv) {
     tool.option("--baseline", "NAME", "the row that effects are against; without it the row \"normal\", where there is one", asked.baseline);
     tool.option("--sort", "WHAT", "what rows are ordered by: a total favours what was seen more often, a mean is what one run is worth", asked.sort)
         .choices({"total", "mean"});
-    tool.option("--format", "FORMAT", "auto is a table on a terminal and jsonl elsewhere", asked.format)
-        .choices({"auto", "table", "jsonl", "csv", "md"});
+    tool.formats(asked.format);
     tool.flag("--partial", "write states that sb-rank reads and adds up exactly, instead of rows", asked.partial);
     tool.flag("--strict", "check every byte, and end at the first bad line without an answer", asked.question.strict);
     return tool.run(argc, argv, [&](sb::cli::io& io) { return rank(io, asked); });

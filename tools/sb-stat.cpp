@@ -20,7 +20,7 @@ struct choices {
     std::vector<std::string> files;
     sb::track::column_question from;
     sb::track::test_question test;
-    std::string format = "auto";
+    std::string format;
 };
 
 /// The place of the first digit: 0 of 1 to 9, 3 of thousands.
@@ -149,7 +149,7 @@ sb::result<void> work(sb::cli::io& io, choices asked) {
             io.log.warn(sb::cat(count, " of ", count + pairs, count == 1 ? " pairs has one side only and is left out" : " pairs have one side only and are left out"));
         }
     }
-    auto const format = asked.format == "auto" ? (io.out_terminal ? "table" : "jsonl") : asked.format;
+    auto const format = io.format_of(asked.format);
     if (format == "jsonl") {
         for (auto const& each : answers) io.out << sb::json::line(each);
     } else if (format == "csv") io.out << table_of(answers, true).csv();
@@ -200,7 +200,7 @@ int main(int argc, char** argv) {
     tool.option("--model", "MODEL", "what foretells: auto is smoothing below 20 values and arima from there on; the order, or what is smoothed, is chosen by AICc", test.model).choices({"auto", "arima", "smoothing"}).of({"forecast"});
     tool.option("--steps", "N", "steps ahead", test.steps).of({"forecast"});
     tool.option("--seed", "N", "of those orders, and of a bootstrap's draws", test.seed).of({"changepoint", "ci"});
-    tool.option("--format", "FORMAT", "auto is a table on a terminal and jsonl elsewhere", asked.format).choices({"auto", "table", "jsonl", "csv", "md"});
+    tool.formats(asked.format);
     return tool.run(argc, argv, [&](sb::cli::io& io) -> sb::result<void> {
         SB_CHECK(check_use(tool.self(), test));
         return work(io, asked);

@@ -99,6 +99,34 @@ TEST_CASE("a line above the limit is one error and the next lines are read") {
     CHECK(got == "a\nb\n");
 }
 
+TEST_CASE("lines come with their numbers, those above the limit too") {
+    temporary const file{"a\n\n" + std::string(3'000'000, 'x') + "\nb\r\n" + std::string(3'000'000, 'y')};
+    auto const read = [&](std::string const& path, std::size_t most) {
+        auto in = sb::source::open(path).value();
+        in.line_limit(1'000'000);
+        std::vector<std::string> seen;
+        auto const use = [&](sb::input_line const& line) {
+            seen.push_back(sb::cat(line.number, line.is_ended ? "" : " open", " ", line.text));
+            return seen.size() < most;
+        };
+        auto const too_long = [&](std::int64_t number, std::string_view what) {
+            seen.push_back(sb::cat(number, " ", what));
+            return seen.size() < most;
+        };
+        REQUIRE_FALSE(sb::each_line(in, use, too_long).has_error());
+        return seen;
+    };
+    std::string const what = " a line longer than 1000000 bytes";
+    CHECK(read(file.path, 9) == std::vector<std::string>{"1 a", "2 ", "3" + what, "4 b\r", "5" + what});
+    CHECK(read(file.path, 2) == std::vector<std::string>{"1 a", "2 "});
+    CHECK(read(file.path, 3) == std::vector<std::string>{"1 a", "2 ", "3" + what});
+    temporary const open_end{"a\nb"};
+    CHECK(read(open_end.path, 9) == std::vector<std::string>{"1 a", "2 open b"});
+    auto folder = sb::source::open("/tmp").value();
+    CHECK(sb::each_line(folder, [](sb::input_line const&) { return true; }, [](std::int64_t, std::string_view) { return true; }).error().what ==
+          "read /tmp: Is a directory");
+}
+
 TEST_CASE("a folder and a missing file are errors that name them") {
     auto in = sb::source::open("/tmp").value();
     std::string_view block;

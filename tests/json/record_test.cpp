@@ -75,6 +75,19 @@ TEST_CASE("lines of the kind are read, others handed on, broken ones reported wi
     CHECK(counts.blank == 1);
 }
 
+TEST_CASE("a line above the limit is a fault of its own, and the lines behind it keep their numbers") {
+    sb::test::scratch_file const file{"{\"kind\":\"event\"}\n" + std::string(2'000'000, 'x') + "\n[1]\n"};
+    auto from = sb::source::open(file.path()).value();
+    from.line_limit(1'000'000);
+    std::vector<std::string> faults;
+    sb::json::line_uses uses;
+    uses.bad = [&](sb::json::line_fault const& f) { faults.push_back(sb::cat(f.line, ":", f.byte, " ", f.what)); };
+    auto const counts = sb::json::for_each<sb::rank_record>(from, [](sb::rank_record const&) {}, uses).value();
+    CHECK(faults == std::vector<std::string>{"2:1 a line longer than 1000000 bytes", "3:1 not an object"});
+    CHECK(counts.bad == 2);
+    CHECK(counts.others == 1);
+}
+
 TEST_CASE("strict reading stops at the first bad line") {
     sb::test::scratch_file const file{"{\n{\"kind\":\"event\"}\n"};
     auto from = sb::source::open(file.path()).value();

@@ -59,9 +59,33 @@ TEST_CASE("a file that is not the output is left as it is") {
     CHECK(*sb::read_file(path) == whole.substr(0, whole.size() - 5));
 }
 
-TEST_CASE("a file that is not there is the caller's error") {
+TEST_CASE("a line too long to be read is passed over by its number, and never cut off") {
+    sb::test::folder here;
+    std::string const large(std::size_t{17} << 20, 'x');
+    auto const path = write(here / "runs", sb::cat(whole, "{\"kind\":\"sample\",\"text\":\"", large, "\"}\n{\"kind\":\"run\",\"run_id\":\"cccc\"}\n{\"kind\":\"ru"));
+    auto done = read_finished(path);
+    REQUIRE_FALSE(done.has_error());
+    CHECK(done->ids == std::unordered_set<std::string>{"aaaa", "bbbb", "cccc"});
+    CHECK(done->too_long == std::vector<std::int64_t>{4});
+    auto out = sb::open_file(path, O_WRONLY | O_APPEND);
+    REQUIRE(*mend_end(*done, path, out->get())); // the torn line is the last one
+    CHECK(sb::read_file(path, std::size_t{32} << 20)->ends_with("\"cccc\"}\n"));
+
+    for (std::string_view const end : {"", "\n"}) {
+        write(path, sb::cat(whole, large, end));
+        done = read_finished(path);
+        REQUIRE_FALSE(done.has_error());
+        CHECK_FALSE(done->torn);
+        CHECK(done->open_end == end.empty());
+        out = sb::open_file(path, O_WRONLY | O_APPEND);
+        CHECK_FALSE(*mend_end(*done, path, out->get()));
+        CHECK(*sb::read_file(path, std::size_t{32} << 20) == sb::cat(whole, large, "\n"));
+    }
+}
+
+TEST_CASE("a file that is not there is the system's refusal, as elsewhere") {
     auto const got = read_finished("/nonexistent/runs");
     REQUIRE(got.has_error());
-    CHECK(got.error().on == sb::blame::caller);
+    CHECK(got.error().on == sb::blame::system);
     CHECK(got.error().what == "--resume: open /nonexistent/runs: No such file or directory");
 }

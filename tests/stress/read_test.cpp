@@ -122,6 +122,13 @@ TEST_CASE("a broken line is reported with its place and stops nothing else") {
     CHECK(limits == std::vector<double>{1, 2, 3, 5, 8, 9});
 }
 
+TEST_CASE("a bare word of JSON is said not to be a preset") {
+    CHECK(hear("5").bad == lines{"1:1: a preset is an object of upper-case keys, not 5"});
+    CHECK(hear("\"yes\"\n true\n").bad == lines{"1:1: a preset is an object of upper-case keys, not \"yes\"",
+                                              "2:2: a preset is an object of upper-case keys, not true"});
+    CHECK(read_presets("5", "--presets").error().what == "--presets: line 1, byte 1: a preset is an object of upper-case keys, not 5");
+}
+
 TEST_CASE("text that is no preset never hangs and never grows") {
     random_stream chance{1};
     constexpr std::string_view letters = "{}[]\",:\\ \n1aA";

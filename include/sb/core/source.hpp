@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace sb {
 
@@ -69,6 +70,7 @@ public:
     void line_limit(std::size_t bytes) noexcept { limit_ = bytes; }
     std::string const& name() const noexcept { return name_; }
     int fd() const noexcept { return fd_; }
+    std::int64_t bytes_read() const noexcept { return read_; }
 
     /// The next whole lines, at least one; only the last line of the input may lack its '\n'. False at the end. The
     /// block stays valid until the next call and has `block_padding` readable bytes behind it. A line above the limit
@@ -136,6 +138,7 @@ private:
         if (n < 0) return last_error("read", name_);
         ended_ = n == 0;
         have_ += static_cast<std::size_t>(n);
+        read_ += n;
         return {};
     }
 
@@ -148,7 +151,38 @@ private:
     std::size_t have_ = 0; // bytes in the buffer
     std::size_t used_ = 0; // of those, delivered by the last call
     std::size_t searched_ = 0; // of those, known to hold no '\n'
+    std::int64_t read_ = 0;
     bool ended_ = false, skipping_ = false;
 };
+
+struct input_line {
+    std::string_view text; ///< without its '\n'; valid until the next one
+    std::int64_t number = 1;
+    bool is_ended = true; ///< false for a last line that lacks its '\n'
+};
+
+/// Calls `use(line)` for each line; one above the limit is passed over, and `too_long(number, what)` called for it. Either returns
+/// false to end the reading. Only a failure to read is an error.
+template <class Use, class TooLong>
+result<void> each_line(source& from, Use use, TooLong too_long) {
+    input_line line{{}, 0};
+    for (std::string_view block;;) {
+        auto const more = from.next_block(block);
+        if (more.has_error()) {
+            if (more.error().on != blame::input) return more.error();
+            if (!too_long(++line.number, more.error().what)) return {};
+            continue;
+        }
+        if (!*more) return {};
+        while (!block.empty()) {
+            auto const end = block.find('\n');
+            ++line.number;
+            line.text = block.substr(0, end);
+            line.is_ended = end != std::string_view::npos;
+            if (!use(std::as_const(line))) return {};
+            block.remove_prefix(line.is_ended ? end + 1 : block.size());
+        }
+    }
+}
 
 } // namespace sb

@@ -33,47 +33,31 @@ struct line_uses {
 template <record R, class Use>
 result<line_counts> for_each(source& from, Use use, line_uses const& uses = {}) {
     line_counts counts;
-    std::int64_t number = 0;
-    auto const one = [&](std::string_view line) {
-        ++number;
+    auto const bad = [&](std::int64_t number, std::size_t byte, std::string_view what) {
+        ++counts.bad;
+        uses.bad({number, byte + 1, what});
+        return !uses.strict;
+    };
+    auto const one = [&](input_line const& whole) {
+        auto line = whole.text;
         if (line.ends_with('\r')) line.remove_suffix(1);
         if (trim(line).empty()) return ++counts.blank, true;
-        auto const bad = [&](std::size_t byte, std::string_view what) {
-            ++counts.bad;
-            uses.bad({number, byte + 1, what});
-            return !uses.strict;
-        };
         value v;
         std::size_t duplicates = 0;
-        if (auto const wrong = parse(line, v, &duplicates)) return bad(wrong->at, wrong->what);
+        if (auto const wrong = parse(line, v, &duplicates)) return bad(whole.number, wrong->at, wrong->what);
         counts.duplicate_keys += static_cast<std::int64_t>(duplicates);
         auto const* o = v.if_object();
-        if (!o) return bad(0, "not an object");
+        if (!o) return bad(whole.number, 0, "not an object");
         auto const* kind = o->find("kind");
         if (!kind || kind->string_or({}) != R::kind) return ++counts.others, uses.other(line), true;
         R r;
-        if (auto const got = read_record(v, r); got.has_error()) return bad(0, got.error().what);
+        if (auto const got = read_record(v, r); got.has_error()) return bad(whole.number, 0, got.error().what);
         ++counts.records;
         use(std::as_const(r));
         return true;
     };
-    std::string_view block;
-    for (;;) {
-        auto const more = from.next_block(block);
-        if (more.has_error()) {
-            if (more.error().on != blame::input) return more.error();
-            ++number, ++counts.bad; // a line above the limit stands for itself
-            uses.bad({number, 1, more.error().what});
-            if (uses.strict) return counts;
-            continue;
-        }
-        if (!*more) return counts;
-        while (!block.empty()) {
-            auto const end = block.find('\n');
-            if (!one(block.substr(0, end))) return counts;
-            block.remove_prefix(end == std::string_view::npos ? block.size() : end + 1);
-        }
-    }
+    SB_CHECK(each_line(from, one, [&](std::int64_t number, std::string_view what) { return bad(number, 0, what); }));
+    return counts;
 }
 
 } // namespace sb::json

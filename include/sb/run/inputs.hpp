@@ -40,19 +40,18 @@ inline result<preset_stream> read_preset_stream(int fd, std::string name, std::f
     };
     source from{fd, std::move(name)};
     from.on_pause(std::move(pause));
-    std::string_view block;
-    for (;;) {
-        SB_TRY(bool const more, from.next_block(block));
-        if (!more) break;
-        while (!block.empty()) {
-            auto const end = block.find('\n');
-            auto const line = block.substr(0, end);
-            if (is_other(line)) pass(line), reader.feed("\n"); // its place in the count of lines
-            else reader.feed(block.substr(0, end == std::string_view::npos ? end : end + 1));
-            if (end == std::string_view::npos) break;
-            block.remove_prefix(end + 1);
-        }
-    }
+    auto const one = [&](input_line const& line) {
+        if (is_other(line.text)) pass(line.text); // its end of line keeps its place in the count of lines
+        else reader.feed(line.text);
+        if (line.is_ended) reader.feed("\n");
+        return true;
+    };
+    auto const too_long = [&](std::int64_t number, std::string_view what) {
+        ++all.bad, bad({number, 1, std::string{what}});
+        reader.feed("\n");
+        return true;
+    };
+    SB_CHECK(each_line(from, one, too_long));
     reader.finish();
     return all;
 }
@@ -77,11 +76,13 @@ inline result<std::uint64_t> next_turn(std::string const& folder) {
 inline result<void> check_input_file(std::string const& path) {
     if (path == "null") return {};
     auto const wrong = [&](std::string_view why) { return caller_error(cat("--stdin ", path, ": ", why)); };
+    auto const refused = [&] { return last_error("--stdin: open", path); };
+    if (path == "-") return wrong("each run reads it from its beginning, so it has to be a file; standard input is for presets");
     struct stat facts {};
-    if (::stat(path.c_str(), &facts) != 0) return wrong(std::strerror(errno));
+    if (::stat(path.c_str(), &facts) != 0) return refused();
     if (S_ISDIR(facts.st_mode)) return wrong("is a folder");
     if (!S_ISREG(facts.st_mode) && !S_ISCHR(facts.st_mode)) return wrong("must be a file that can be read more than once");
-    if (::access(path.c_str(), R_OK) != 0) return wrong(std::strerror(errno));
+    if (::access(path.c_str(), R_OK) != 0) return refused();
     return {};
 }
 

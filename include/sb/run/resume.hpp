@@ -11,44 +11,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <unordered_set>
+#include <vector>
 
 namespace sb::run {
 
 struct finished_runs {
     std::unordered_set<std::string> ids;
-    std::int64_t whole_bytes = 0; ///< up to the end of the last whole line
+    std::vector<std::int64_t> too_long; ///< numbers of lines that were passed over unread
+    std::int64_t whole_bytes = 0; ///< up to the end of the last whole line, when what follows is torn
     bool torn = false; ///< what follows is the beginning of a record: its writer died
-    bool open_end = false; ///< the last record is whole and lacks only its line end
+    bool open_end = false; ///< the last line is whole, or too long to tell, and lacks only its line end
 };
 
 /// Reads the keys. Lines that are no run are passed over; a torn last line counts as not done.
 inline result<finished_runs> read_finished(std::string const& path) {
     finished_runs done;
     auto opened = source::open(path);
-    if (opened.has_error()) return caller_error(cat("--resume: ", opened.error().what));
-    std::string_view block;
-    for (;;) {
-        SB_TRY(bool const more, opened->next_block(block));
-        if (!more) return done;
-        while (!block.empty()) {
-            auto const end = block.find('\n');
-            auto const line = block.substr(0, end);
-            value v;
-            auto const* const members = json::parse(line, v) ? nullptr : v.if_object();
-            if (end == std::string_view::npos) {
-                done.open_end = members != nullptr;
-                done.torn = members == nullptr && !trim(line).empty();
-            }
-            if (members) {
-                auto const* const kind = members->find("kind");
-                auto const* const id = members->find("run_id");
-                if (kind && id && kind->string_or({}) == "run" && id->if_string()) done.ids.insert(*id->if_string());
-            }
-            if (end == std::string_view::npos) break;
-            done.whole_bytes += static_cast<std::int64_t>(end) + 1;
-            block.remove_prefix(end + 1);
+    if (opened.has_error()) return error{opened.error().on, cat("--resume: ", opened.error().what)};
+    bool unread_last = false;
+    auto const one = [&](input_line const& line) {
+        unread_last = false;
+        value v;
+        auto const* const members = json::parse(line.text, v) ? nullptr : v.if_object();
+        if (!line.is_ended) {
+            done.open_end = members != nullptr;
+            done.torn = members == nullptr && !trim(line.text).empty();
+            done.whole_bytes = opened->bytes_read() - static_cast<std::int64_t>(line.text.size());
         }
-    }
+        if (!members) return true;
+        auto const* const kind = members->find("kind");
+        auto const* const id = members->find("run_id");
+        if (kind && id && kind->string_or({}) == "run" && id->if_string()) done.ids.insert(*id->if_string());
+        return true;
+    };
+    auto const too_long = [&](std::int64_t number, std::string_view) {
+        done.too_long.push_back(number);
+        return unread_last = true;
+    };
+    SB_CHECK(each_line(*opened, one, too_long));
+    // whether that one is torn is not known: it is somebody's, so it is kept
+    if (char last = '\n'; unread_last && ::pread(opened->fd(), &last, 1, opened->bytes_read() - 1) == 1) done.open_end = last != '\n';
+    return done;
 }
 
 /// Whether `out` is the very file at `path`.

@@ -56,6 +56,7 @@ struct bad_preset {
     std::int64_t line = 1;
     std::size_t byte = 1;
     std::string what;
+    bool is_object = false; ///< it has the form of a preset, and a key of it is wrong
 };
 
 /// Takes text as it comes and gives each preset as soon as it is whole; a broken line is reported and passed over.
@@ -145,7 +146,7 @@ private:
         for (std::size_t i = 0; i < wrong.at && i < text.size(); ++i)
             if (text[i] == '\n') ++line, byte = 1;
             else ++byte;
-        no(line, byte, std::string{wrong.what});
+        no(line, byte, wrong.what.empty() ? no_preset(text) : std::string{wrong.what});
         if (text.find('\n') == std::string_view::npos) return;
         line = start_line_;
         split(text, '\n', [&](std::string_view each) {
@@ -168,7 +169,8 @@ private:
         line_ = line, byte_ = byte;
     }
 
-    void no(std::int64_t line, std::size_t byte, std::string what) { bad_({line, byte, std::move(what)}); }
+    static std::string no_preset(std::string_view text) { return cat("a preset is an object of upper-case keys, not ", text.substr(0, 40)); }
+    void no(std::int64_t line, std::size_t byte, std::string what, bool is_object = false) { bad_({line, byte, std::move(what), is_object}); }
 
     void expand(value const& v, std::int64_t line, std::size_t byte, std::string_view scenario,
         std::string_view level) {
@@ -178,7 +180,7 @@ private:
         }
         auto const* const o = v.if_object();
         if (!o)
-            return no(line, byte, cat("a preset is an object of upper-case keys, not ", json::text_of(v).substr(0, 40)));
+            return no(line, byte, no_preset(json::text_of(v)));
         if (auto const* kind = o->find("kind"); kind && kind->string_or("preset") != preset_record::kind)
             return void(++others_);
         if (auto const* list = o->find("presets")) return expand(*list, line, byte, scenario, level);
@@ -200,7 +202,7 @@ private:
     void one(object const& o, std::int64_t line, std::size_t byte, std::string_view scenario, std::string_view level) {
         std::string warning;
         auto got = preset_of(o, presets_, warning, scenario, level);
-        if (got.has_error()) return no(line, byte, got.error().what);
+        if (got.has_error()) return no(line, byte, got.error().what, true);
         if (!warning.empty() && warn_) warn_({line, byte, warning});
         ++presets_;
         use_(std::move(*got));

@@ -29,6 +29,7 @@ constexpr std::string_view name_of(source from) noexcept {
 struct source_request {
     bool standard_input = false; ///< it has something to say: the caller reads it (see preset_reader), nothing else is asked
     std::vector<std::string> files; ///< --preset-file, repeatable
+    std::string inline_name = "SANDBOX_ENV_PRESETS"; ///< what a person gave presets in place by, for messages
     std::uint64_t turn = 0; ///< number of this run of the tool: picks one file, so that they are used in rotation
     std::uint64_t seed = 0; ///< for presets that are made here
     std::int64_t count = 3; ///< presets to generate where nothing else gives any
@@ -80,7 +81,7 @@ inline result<sourced_presets> find_presets(source_request const& request, looku
         return found;
     }
     if (auto const text = env("SANDBOX_ENV_PRESETS"); text && !trim(*text).empty()) {
-        is(source::environment, "SANDBOX_ENV_PRESETS");
+        is(source::environment, request.inline_name);
         if (auto const got = take(*text); got.has_error()) return caller_error(got.error().what); // its caller set it
         return found;
     }
