@@ -607,6 +607,27 @@ TEST_CASE("the forecast of a series with a slope goes on with it", "[arima_choic
     CHECK(off < 1); // 0.93 without a slope to choose, of series half as long 2.4
 }
 
+TEST_CASE("the interval of a choice is that of a model with as much freedom as the largest that was compared", "[arima_choice:property]") {
+    auto const x = normal_values{54}.many(30);
+    arma_terms const few[]{{1, 0}, {2, 1}};
+    arima_choice_request asked;
+    asked.candidates = few, asked.d = 1;
+    auto const got = choose_arima(x, asked);
+    REQUIRE(got);
+    CHECK(got.most_coefficients == 3); // with one difference there is no constant
+    forecast_point own[4], wider[4];
+    REQUIRE(forecast(got.best, own, 0.9) == no_answer::none);
+    REQUIRE(forecast(got, wider, 0.9) == no_answer::none);
+    for (int h = 0; h < 4; ++h) {
+        CHECK(wider[h].mean == own[h].mean);
+        CHECK(wider[h].error == Approx(own[h].error * std::sqrt(32.0 / 26)));
+        CHECK(wider[h].hi - wider[h].mean == Approx(1.7056179197592727 * wider[h].error)); // of t with 26
+        CHECK(wider[h].mean - wider[h].lo == Approx(1.7056179197592727 * wider[h].error));
+    }
+    CHECK(forecast(got, wider, 1) == no_answer::bad_request);
+    CHECK(forecast(choose_arima(series{1, 2}), wider) == no_answer::too_short);
+}
+
 TEST_CASE("what made a series is mostly what is chosen", "[arima_choice:property]") {
     normal_values chance{51};
     arima_choice_room room;

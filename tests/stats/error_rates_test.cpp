@@ -66,5 +66,6 @@ TEST_CASE("Spearman and Kendall find a correlation where there is none as often 
 TEST_CASE("Theil and Sen's interval misses a slope no more often than it says", "[theil_sen:property]") { check("theil_sen"); }
 TEST_CASE("the bootstrap misses a mean as often as the page says", "[bootstrap:property]") { check("bootstrap"); }
 TEST_CASE("one value more lies outside its interval as often as is said", "[prediction:property]") { check("prediction"); }
+TEST_CASE("the next value lies outside the interval of a chosen model as often as the page says", "[arima_choice:property]") { check("arima_choice"); }
 TEST_CASE("one error more lies outside its interval no more often than is said", "[conformal:property]") { check("conformal"); }
 TEST_CASE("of all looks at a confidence sequence none misses, but as rarely as is said", "[confidence_sequence:property]") { check("confidence_sequence"); }

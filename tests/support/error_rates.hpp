@@ -5,6 +5,7 @@
 #include "support/normal_values.hpp"
 #include <sb/core/random.hpp>
 #include <sb/stats/adf.hpp>
+#include <sb/stats/arima_choice.hpp>
 #include <sb/stats/bootstrap.hpp>
 #include <sb/stats/change_points.hpp>
 #include <sb/stats/confidence_sequence.hpp>
@@ -60,7 +61,7 @@ public:
     };
     /// Two of them, the second with another mean or spread; in this order, whatever the compiler.
     samples two(double mean = 0, double scale = 1) { return {values(), values(mean, scale)}; }
-    double value(double mean = 0) { return mean + normal_.next(); }
+    double value(double mean = 0, double scale = 1) { return mean + scale * normal_.next(); }
     std::vector<double> uniform() {
         std::vector<double> x(n_);
         for (double& each : x) each = coin_.unit();
@@ -126,6 +127,11 @@ inline bool correlation_is_missed(experiment& x) {
     for (std::size_t i = 0; i < b.size(); ++i) b[i] = 0.5 * a[i] + std::sqrt(0.75) * b[i];
     return misses(stats::correlation(a, b).bounds, 0.5);
 }
+inline bool next_is_missed(std::vector<double> const& past, double next) {
+    stats::forecast_point one[1];
+    (void)stats::forecast(stats::choose_arima(past), one);
+    return misses(one[0], next);
+}
 template <class Sequence, class Value>
 bool ever_missed(Sequence sequence, std::vector<Value> const& values, double truth) {
     for (auto const each : values) {
@@ -169,6 +175,9 @@ inline constexpr error_row intervals_of_something[] = {
     {"correlation", "correlation of 0.5, by Fisher's z", holds::nearly, [](experiment& x) { return detail::correlation_is_missed(x); }},
     {"bootstrap", "mean, by the bootstrap (BCa)", holds::nearly, [](experiment& x) { return detail::misses(stats::bootstrap_mean(x.values(3)).bounds, 3); }, {20, 40, 100}},
     {"prediction", "one value more, by t", holds::exactly, [](experiment& x) { auto const before = x.values(3); return detail::misses(stats::predict(before).bounds(), x.value(3)); }},
+    {"arima_choice", "the next value of independent ones, by the ARIMA model that is chosen", holds::nearly, [](experiment& x) { auto const past = x.values(); return detail::next_is_missed(past, x.value()); }, {4, 8, 20}},
+    {"arima_choice", "the same of a regression, neighbours correlate by 0.6", holds::nearly, [](experiment& x) { auto const past = x.autoregression(0.6); return detail::next_is_missed(past, x.value(0.6 * past.back(), 0.8)); }, {4, 8, 20}},
+    {"arima_choice", "the same of a walk", holds::nearly, [](experiment& x) { auto const past = x.walk(); return detail::next_is_missed(past, x.value(past.back())); }, {4, 8, 20}},
     {"conformal", "one error more, by the order of those before (conformal)", holds::at_most, [](experiment& x) { return !stats::conformal(x.values(), 1 - asked_rate).covers(x.value()); }},
     {"confidence_sequence", "mean at any of n looks, normal values", holds::at_most, [](experiment& x) { return detail::ever_missed(stats::normal_sequence{}, x.values(3), 3); }},
     {"confidence_sequence", "mean at any of n looks, values in [0, 1]", holds::at_most, [](experiment& x) { return detail::ever_missed(stats::bounded_sequence{0, 1}, x.uniform(), 0.5); }},

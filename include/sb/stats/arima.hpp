@@ -9,8 +9,8 @@
 #include <sb/stats/answer.hpp>
 #include <sb/stats/arma_search.hpp>
 #include <sb/stats/forecast.hpp>
+#include <sb/stats/normal.hpp>
 #include <sb/stats/orthogonal.hpp>
-#include <sb/stats/student_t.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -249,8 +249,8 @@ inline std::optional<double> arma_log_likelihood(std::span<double const> values,
 }
 
 /// As many steps as `to` takes, after the last value. Intervals are of a normal distribution: they hold what innovations do to
-/// come, and how far the series' state is not known, but not that coefficients are estimates, so they are short where values are
-/// few. A model with regressors needs as many values of each, in their order. Gives bad_request where these are missing, or
+/// come, and how far the series' state is not known, but not that coefficients and order are estimates, so they are short where
+/// values are few; those of a choice (arima_choice.hpp) allow for it. A model with regressors needs as many values of each, in their order. Gives bad_request where these are missing, or
 /// `confidence` is not between 0 and 1.
 inline no_answer forecast(arima_answer const& model, std::span<forecast_point> to, double confidence = 0.95, std::span<std::span<double const> const> regressors = {}) noexcept {
     if (!model) return model.why;

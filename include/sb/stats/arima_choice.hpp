@@ -4,11 +4,18 @@
 // How it works: a series is differenced while KPSS says that it does not keep its level and Dickey and Fuller do not say that it
 // comes back to one; where one of the two has no answer, the other decides. All models compared then have the same d, for with
 // another they would be of other data.
+//
+// What is fitted to so many models and chosen among them lies nearer to its own past than to what comes. A forecast from a choice
+// therefore takes the innovations to be as large as the prediction error of Akaike (1969) says of the largest model that was in
+// the running, and Student's t with what freedom that one leaves.
 #pragma once
 #include <sb/stats/adf.hpp>
 #include <sb/stats/arima.hpp>
 #include <sb/stats/kpss.hpp>
 #include <sb/stats/least_squares.hpp>
+#include <sb/stats/student_t.hpp>
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -31,6 +38,7 @@ struct arima_choice_request {
 struct arima_choice {
     arima_answer best; ///< its `why` where there is none: the first candidate's
     std::size_t d = 0, tried = 0, answered = 0; ///< differences, models, and those with an answer
+    std::size_t most_coefficients = 0; ///< of one of these
     explicit operator bool() const noexcept { return static_cast<bool>(best); }
 };
 
@@ -73,7 +81,7 @@ inline arima_choice choose_arima(std::span<double const> values, arima_choice_re
         for (auto const& each : candidates) {
             one.order = {each.p, got.d, each.q};
             auto model = arima(values, one, room.fit);
-            if (++got.tried; model) ++got.answered;
+            if (++got.tried; model) ++got.answered, got.most_coefficients = std::max(got.most_coefficients, model.parameters - 1); // but for the deviation
             bool const first = got.tried == 1, better = model && (!got.best || model.aicc < got.best.aicc - 1e-7); // a tie is the earlier one's
             if (first || better) got.best = std::move(model);
         }
@@ -85,6 +93,20 @@ inline arima_choice choose_arima(std::span<double const> values, arima_choice_re
 inline arima_choice choose_arima(std::span<double const> values, arima_choice_request const& asked = {}) {
     arima_choice_room room;
     return choose_arima(values, asked, room);
+}
+
+/// As of the model that was chosen (arima.hpp), with errors and intervals that allow for the choice and for what was estimated:
+/// of 20 values of noise, of a regression or of a walk 94 to 96 % of the next ones lie within 95 %, and not 84 to 88; far steps of a walk
+/// less often, for that it is one is shown by many values only. docs/explanation/convergence.md has more.
+inline no_answer forecast(arima_choice const& chosen, std::span<forecast_point> to, double confidence = 0.95, std::span<std::span<double const> const> regressors = {}) noexcept {
+    if (auto const why = forecast(chosen.best, to, confidence, regressors); why != no_answer::none) return why;
+    auto const n = static_cast<double>(chosen.best.used), k = static_cast<double>(chosen.most_coefficients), freedom = n - k; // at least 3: see arima()
+    double const wider = std::sqrt((n + k) / freedom), t = student_t_quantile((1 - confidence) / 2, freedom);
+    for (auto& each : to) {
+        each.error *= wider;
+        each.lo = each.mean - t * each.error, each.hi = each.mean + t * each.error;
+    }
+    return no_answer::none;
 }
 
 } // namespace sb::stats

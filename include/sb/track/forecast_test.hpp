@@ -36,7 +36,7 @@ public:
             if (!chosen.best) return chosen.best.why;
             auto const& order = chosen.best.order;
             model_ = cat("arima(", order.p, ",", order.d, ",", order.q, ")", order.d > 0 && chosen.best.has_constant ? " with drift" : ""), aicc_ = chosen.best.aicc;
-            return stats::forecast(chosen.best, to, confidence);
+            return stats::forecast(chosen, to, confidence);
         }
         auto const smoothed = stats::smooth_best(values, smoothing_);
         if (!smoothed) return smoothed.why;
