@@ -122,8 +122,8 @@ TEST_CASE("the index of stability, by either rule for what lies outside", "[psi:
     for (auto const& c : *member(file, "cases")->if_array()) {
         INFO(text(c, "case"));
         auto const baseline = numbers(*member(c, "baseline")), recent = numbers(*member(c, "recent"));
-        CHECK(psi(baseline, recent, {10, psi_ends::dropped, 1e-4}).index == Approx(number(c, "psi_drop")).epsilon(1e-10).margin(1e-15));
-        CHECK(psi(baseline, recent, {10, psi_ends::into_end_bins, 1e-4}).index == Approx(number(c, "psi_clip")).epsilon(1e-10).margin(1e-15));
+        CHECK(psi(baseline, recent, {10, psi_ends::dropped, 1e-4, psi_flat::unit_wide}).index == Approx(number(c, "psi_drop")).epsilon(1e-10).margin(1e-15));
+        CHECK(psi(baseline, recent, {10, psi_ends::into_end_bins, 1e-4, psi_flat::unit_wide}).index == Approx(number(c, "psi_clip")).epsilon(1e-10).margin(1e-15));
     }
     std::vector<double> const some{1, 2, 3}, broken{1, INFINITY}, wide{-1e308, 1e308};
     CHECK(psi({}, some).why == no_answer::too_short);
@@ -132,6 +132,37 @@ TEST_CASE("the index of stability, by either rule for what lies outside", "[psi:
     CHECK(psi(wide, some).why == no_answer::not_finite);
     CHECK(psi(some, some, {1, psi_ends::dropped, 1e-4}).why == no_answer::bad_request);
     CHECK(psi(some, some).p == 1);
+}
+
+TEST_CASE("what leaves a baseline of one value has moved, either way, by how little or how much it may be", "[psi:property][psi:degenerate]") {
+    double const gone = 2 * (1 - 1e-4) * std::log(1e4); // all of one bin's are in another
+    for (double const value : {0.0, 0.5, 1.0, -3.0, 1e-300, 1e17, 1.7e308})
+        for (double const off : {std::max(std::abs(value) * 1e-15, 1e-320), 0.09, 1.0}) {
+            if (value + off == value || value - off == value) continue;
+            std::vector<double> const baseline(20, value), same(30, value), above(30, value + off), below(30, value - off);
+            INFO(value << " " << off);
+            for (auto const& moved : {above, below}) {
+                auto const got = psi(baseline, moved);
+                CHECK(got.index == Approx(gone));
+                CHECK(got.p <= 0.001);
+                CHECK(got.outside == 30);
+            }
+            CHECK(psi(baseline, same).index == 0);
+            CHECK(psi(baseline, same).p == 1);
+        }
+    std::vector<double> const baseline(100, 2.0);
+    std::vector<double> recent(100, 2.0);
+    for (std::size_t i = 0; i < 20; ++i) recent[i] = i < 10 ? 1 : 3;
+    auto const got = psi(baseline, recent); // a tenth below, a tenth above
+    CHECK(got.index == Approx(2 * (0.1 - 1e-4) * std::log(1e3) + (0.8 - 1) * std::log(0.8)));
+    CHECK(got.p == Approx(chi_square_upper(got.index * 50, 2)));
+    CHECK(psi(baseline, recent, {2}).index == got.index); // however many bins others have
+    CHECK(psi(baseline, recent, {10, psi_ends::dropped}).index == 0);
+    for (double const large : {1e15, 1e16, 1e17, 1e300}) { // a range one wide has no ten bins there
+        std::vector<double> const far(20, large), near(20, 1.0);
+        CHECK(psi(far, near, {10, psi_ends::into_end_bins, 1e-4, psi_flat::unit_wide}).index == Approx(gone));
+        CHECK(psi(far, far, {10, psi_ends::into_end_bins, 1e-4, psi_flat::unit_wide}).index == 0);
+    }
 }
 
 TEST_CASE("when nothing has moved the index is beyond its 5 % in one of twenty samples", "[psi:property]") {

@@ -19,10 +19,15 @@ namespace sb::stats {
 /// out of range altogether looks like one that has no values.
 enum class psi_ends : std::uint8_t { into_end_bins, dropped };
 
+/// The bins of a baseline that is one value alone: what is less, what is it, and what is more; or as many as of any other of a range
+/// one wide around it, as numpy's histogram has them, for which how far is far depends on the unit (and which no double holds far out).
+enum class psi_flat : std::uint8_t { three_bins, unit_wide };
+
 struct psi_request {
     std::size_t bins = 10;
     psi_ends ends = psi_ends::into_end_bins;
     double empty = 1e-4; ///< the share of a bin without values
+    psi_flat flat = psi_flat::three_bins;
 };
 
 struct psi_answer {
@@ -43,14 +48,20 @@ inline constexpr double most_psi_steps = 2e7; ///< values looked at for shuffles
 /// The index alone, of samples that are finite and not empty.
 class psi_index {
 public:
-    /// `counts` holds twice as many as there are bins; what was counted stays there.
-    psi_index(psi_request const& asked, std::span<double> counts) noexcept : asked_{asked}, before_{counts.first(asked.bins)}, after_{counts.last(asked.bins)} {}
+    /// `counts` holds `counts_of(asked)`; what was counted stays there.
+    psi_index(psi_request const& asked, std::span<double> counts) noexcept : asked_{asked}, counts_{counts} {}
+    static std::size_t counts_of(psi_request const& asked) noexcept { return 2 * std::max<std::size_t>(asked.bins, 3); }
 
     /// NaN where the range of the baseline is too large for a double.
     double of(std::span<double const> baseline, std::span<double const> recent) noexcept {
         auto const [least, most] = std::minmax_element(baseline.begin(), baseline.end());
-        low_ = *least, high_ = *most;
-        if (low_ == high_) low_ -= 0.5, high_ += 0.5; // one value has a bin of its own
+        low_ = *least, high_ = *most, bins_ = asked_.bins;
+        if (low_ == high_) {
+            double const step = 0.5 / static_cast<double>(bins_);
+            if (asked_.flat == psi_flat::unit_wide && low_ - step < low_ && low_ + step > low_) low_ -= 0.5, high_ += 0.5;
+            else bins_ = 3;
+        }
+        before_ = counts_.first(bins_), after_ = counts_.last(bins_);
         if (!std::isfinite(high_ - low_)) return std::numeric_limits<double>::quiet_NaN();
         std::fill(before_.begin(), before_.end(), 0.0), std::fill(after_.begin(), after_.end(), 0.0);
         for (double const x : baseline) ++before_[bin_of(x)];
@@ -71,6 +82,7 @@ public:
         return index;
     }
     std::size_t outside() const noexcept { return outside_; }
+    std::size_t bins() const noexcept { return bins_; }
     /// Whether a bin is expected to hold too few of the smaller sample.
     bool thin(double smaller, double all) const noexcept {
         for (std::size_t i = 0; i < before_.size(); ++i)
@@ -81,6 +93,7 @@ public:
 private:
     double edge(std::size_t i) const noexcept { return i == before_.size() ? high_ : low_ + static_cast<double>(i) * ((high_ - low_) / static_cast<double>(before_.size())); }
     std::size_t bin_of(double x) const noexcept { // each begins with its lower edge; the last holds its upper one too
+        if (low_ == high_) return x < low_ ? 0 : x > high_ ? 2 : 1;
         auto const bins = before_.size();
         auto at = static_cast<std::size_t>(std::clamp((x - low_) / (high_ - low_) * static_cast<double>(bins), 0.0, static_cast<double>(bins - 1)));
         while (at > 0 && x < edge(at)) --at;
@@ -88,7 +101,8 @@ private:
         return at;
     }
     psi_request asked_;
-    std::span<double> before_, after_;
+    std::span<double> counts_, before_, after_;
+    std::size_t bins_ = 0;
     double low_ = 0, high_ = 0;
     std::size_t outside_ = 0;
 };
@@ -107,17 +121,18 @@ inline psi_answer psi(std::span<double const> baseline, std::span<double const> 
     if (baseline.empty() || recent.empty()) return none(no_answer::too_short);
     if (asked.bins < 2 || !(asked.empty > 0)) return none(no_answer::bad_request);
     auto const whole = baseline.size() + recent.size();
-    room.resize(2 * asked.bins + whole);
+    auto const counts = detail::psi_index::counts_of(asked);
+    room.resize(counts + whole);
     auto const all = std::span{room}.last(whole);
     std::copy(recent.begin(), recent.end(), std::copy(baseline.begin(), baseline.end(), all.begin()));
-    detail::psi_index counter{asked, std::span{room}.first(2 * asked.bins)};
+    detail::psi_index counter{asked, std::span{room}.first(counts)};
     got.index = counter.of(baseline, recent);
     if (!std::isfinite(got.index)) return none(no_answer::not_finite);
     got.outside = counter.outside();
     auto const n = static_cast<double>(whole);
     if (!counter.thin(static_cast<double>(std::min(baseline.size(), recent.size())), n)) {
         double const weight = 1 / static_cast<double>(baseline.size()) + 1 / static_cast<double>(recent.size());
-        got.p = chi_square_upper(got.index / weight, static_cast<double>(asked.bins - 1));
+        got.p = chi_square_upper(got.index / weight, static_cast<double>(counter.bins() - 1));
         return got;
     }
     // thin bins: how often do values that are dealt out anew give as large an index?
