@@ -30,9 +30,9 @@ int magnitude(double x) { return static_cast<int>(std::floor(std::log10(std::abs
 std::string shown(double x, double width = 0) {
     constexpr int digits = 16; // that a double has behind its first
     auto const size = std::abs(x);
-    bool const has_width = std::isfinite(width) && width > 0, is_whole = std::floor(x) == x;
+    bool const has_width = std::isfinite(width) && width > 0;
     int const decimals = has_width ? 1 - magnitude(width) : 0;
-    if (x != 0 && (size < 1e-4 || size >= (has_width || is_whole ? 1e15 : 1e7))) {
+    if (x != 0 && (size < 1e-4 || size >= 1e15)) {
         char text[64];
         return {text, std::to_chars(text, text + sizeof text, x, std::chars_format::scientific, has_width ? std::clamp(magnitude(x) + decimals, 3, digits) : 3).ptr};
     }

@@ -40,7 +40,10 @@ private:
 
 /// Columns of different lengths do not belong together: an error, which begins with `who`.
 inline result<column_pairs> in_pairs(column const& first, column const& second, std::string_view who) {
-    if (first.lines() != second.lines()) return caller_error(cat(who, ": the samples have ", first.lines(), " and ", second.lines(), " lines"));
+    if (first.lines() != second.lines()) {
+        auto const as_many = first.values.size() == second.values.size();
+        return caller_error(cat(who, ": the samples have ", first.lines(), " and ", second.lines(), " lines", as_many ? cat(", though ", first.values.size(), " numbers each: pairs go by line") : ""));
+    }
     column_pairs got;
     got.two = {{first.name}, {second.name}};
     for (detail::line_walk a{first}, b{second};;) {
