@@ -20,6 +20,12 @@ TEST_CASE("weights of the terms that apply are scaled up to one") {
           Approx(0.925));
 }
 
+TEST_CASE("where nothing that applies has a weight the value is unknown, not 0") {
+    CHECK_FALSE(value_of({.success = true}, {.success = 0}));
+    CHECK_FALSE(value_of({.success = true, .output_right = true}, {.success = 0, .output = 0}));
+    CHECK(value_of({.success = true, .output_right = true}, {.success = 0}) == 1.0);
+}
+
 TEST_CASE("beyond the budget time is worth nothing, and never less") {
     CHECK(value_of({.success = true, .wall_s = 100, .budget_s = 10}) == Approx(0.8));
 }

@@ -30,9 +30,9 @@ struct run_facts {
     std::optional<double> cpu_s = {}, bytes_out = {};
 };
 
-/// In [0, 1]. Time and memory count for a run that succeeded only: dying early saves nothing. Of several copies the
+/// In [0, 1]; null when nothing that applies has a weight. Time and memory count for a run that succeeded only: dying early saves nothing. Of several copies the
 /// output of one was looked at, so it speaks for those that ended ok.
-inline double value_of(run_facts const& run, value_weights const& weights = {}) noexcept {
+inline std::optional<double> value_of(run_facts const& run, value_weights const& weights = {}) noexcept {
     double worth = 0, whole = 0;
     auto const term = [&](double weight, double share) {
         worth += weight * std::clamp(share, 0.0, 1.0);
@@ -44,7 +44,8 @@ inline double value_of(run_facts const& run, value_weights const& weights = {}) 
     if (run.success && run.budget_s && *run.budget_s > 0) term(weights.time, 1 - run.wall_s / *run.budget_s);
     if (run.success && run.peak_rss_bytes && run.memory_limit_bytes && *run.memory_limit_bytes > 0)
         term(weights.memory, 1 - *run.peak_rss_bytes / *run.memory_limit_bytes);
-    return whole > 0 ? worth / whole : 0;
+    if (whole <= 0) return std::nullopt;
+    return worth / whole;
 }
 
 /// The sum of price times resource; a resource that nobody measured costs nothing.

@@ -254,8 +254,8 @@ inline run_record compose(run_context const& all, preset_record const& preset, e
     auto const memory_limit = std::max(held.held.tree_memory_bytes, held.held.memory_bytes);
     if (memory_limit >= 0) facts.memory_limit_bytes = static_cast<double>(memory_limit);
     if (r.cpu_user_s) facts.cpu_s = *r.cpu_user_s + *r.cpu_sys_s;
-    r.value = found.value ? *found.value : metric::value_of(facts, all.weights);
-    r.roi = *r.value - metric::cost_of(facts, all.prices);
+    r.value = found.value ? found.value : metric::value_of(facts, all.weights);
+    if (r.value) r.roi = *r.value - metric::cost_of(facts, all.prices);
 
     r.applied = held.applied, r.unsupported = held.unsupported, r.informational = held.informational;
     r.backend = all.with->name;

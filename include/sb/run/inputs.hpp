@@ -2,14 +2,17 @@
 // What a session is given besides its options: presets from a stream, a file for standard input, weights from settings.
 #pragma once
 #include <sb/core/fd.hpp>
+#include <sb/core/near.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/source.hpp>
 #include <sb/core/text.hpp>
 #include <sb/metric/value.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/stress/read.hpp>
+#include <algorithm>
 #include <charconv>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <sys/file.h>
@@ -88,24 +91,30 @@ inline result<void> check_input_file(std::string const& path) {
 
 /// Weights of the value and prices of resources, from the settings file.
 inline result<void> read_worth(object const& settings, metric::value_weights& weights, metric::prices& prices) {
-    auto const read = [&](std::string_view section, std::string_view name, double& into) -> result<void> {
+    struct place {
+        std::string_view name;
+        double* into;
+    };
+    auto const read = [&](std::string_view section, std::initializer_list<place> places) -> result<void> {
         auto const* const all = settings.find(section);
         if (!all || all->is_null()) return {};
         if (!all->if_object()) return caller_error(cat("settings: ", section, ": must be a map"));
-        auto const* const v = all->if_object()->find(name);
-        if (!v) return {};
-        if (!v->is_number() || v->number_or(-1) < 0) return caller_error(cat("settings: ", section, ".", name, ": must be a number from 0"));
-        into = v->number_or(0);
+        for (auto const& [name, v] : *all->if_object()) {
+            auto const there = std::find_if(places.begin(), places.end(), [&](auto const& each) { return each.name == name; });
+            if (there == places.end()) {
+                std::vector<std::string_view> known;
+                std::string list;
+                for (auto const& each : places) known.push_back(each.name), list += cat(list.empty() ? "" : ", ", each.name);
+                auto const hint = did_you_mean(name, known);
+                return caller_error(cat("settings: ", section, ": unknown name \"", name, "\"", hint.empty() ? "; known are " + list : hint));
+            }
+            if (!v.is_number() || v.number_or(-1) < 0) return caller_error(cat("settings: ", section, ".", name, ": must be a number from 0"));
+            *there->into = v.number_or(0);
+        }
         return {};
     };
-    SB_CHECK(read("value_weights", "success", weights.success));
-    SB_CHECK(read("value_weights", "output", weights.output));
-    SB_CHECK(read("value_weights", "time", weights.time));
-    SB_CHECK(read("value_weights", "memory", weights.memory));
-    SB_CHECK(read("prices", "cpu_s", prices.cpu_s));
-    SB_CHECK(read("prices", "gib_s", prices.gib_s));
-    SB_CHECK(read("prices", "gib_out", prices.gib_out));
-    return {};
+    SB_CHECK(read("value_weights", {{"success", &weights.success}, {"output", &weights.output}, {"time", &weights.time}, {"memory", &weights.memory}}));
+    return read("prices", {{"cpu_s", &prices.cpu_s}, {"gib_s", &prices.gib_s}, {"gib_out", &prices.gib_out}});
 }
 
 } // namespace sb::run
