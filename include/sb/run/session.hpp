@@ -12,9 +12,9 @@
 #include <sb/run/environment.hpp>
 #include <sb/run/plan.hpp>
 #include <sb/run/report.hpp>
-#include <sb/run/slot.hpp>
+#include <sb/run/signal_pipe.hpp>
+#include <sb/run/slot_pool.hpp>
 #include <algorithm>
-#include <csignal>
 #include <deque>
 #include <functional>
 #include <map>
@@ -58,129 +58,6 @@ struct session_result {
     int signal = 0; ///< that ended the session early
     std::string kept; ///< folder that --keep left
 };
-
-/// The slots and their folder. Make it before much memory is used.
-class slot_pool {
-public:
-    static result<slot_pool> make(int jobs, cell_maker const& make_cell = &plain_cell::make) {
-        SB_CHECK(isolate::adopt_orphans());
-        slot_pool pool;
-        SB_TRY(auto folder, isolate::session_folder::make());
-        pool.folder_ = std::make_unique<isolate::session_folder>(std::move(folder));
-        auto const usable = isolate::usable_cpus();
-        for (int i = 0; i < jobs; ++i) {
-            auto const number = static_cast<std::size_t>(i);
-            slot_cpus const cpus{jobs < usable, jobs == usable ? isolate::home_cpu{number, jobs - 1} : isolate::home_cpu{}};
-            auto made = slot::make(*pool.folder_, number, pool.slots_, make_cell, cpus);
-            if (made.has_error()) return made.error();
-            pool.slots_.push_back(std::move(*made));
-        }
-        return pool;
-    }
-    /// Builds all cells for runs at this level; the first error when one cannot be.
-    result<void> prepare(int level) {
-        for (auto& each : slots_) SB_CHECK(each.send_prepare(level));
-        result<void> all{};
-        for (auto& each : slots_)
-            if (auto const done = each.receive(); done.has_error() && !all.has_error()) all = done.error();
-        return all;
-    }
-    slot_pool(slot_pool&&) = default;
-    slot_pool& operator=(slot_pool&&) = delete;
-    ~slot_pool() {
-        if (folder_) close();
-    }
-    std::vector<slot>& slots() noexcept { return slots_; }
-    isolate::session_folder& folder() noexcept { return *folder_; }
-
-    /// Ends the slots, whatever they do, and all that is left of their runs.
-    void close() {
-        for (auto& each : slots_) ::kill(each.pid(), SIGTERM), each.hang_up();
-        for (auto const& each : slots_)
-            while (::waitpid(each.pid(), nullptr, 0) < 0 && errno == EINTR) {}
-        slots_.clear();
-        for (;;) { // orphans of a slot that died before its time
-            auto const got = ::waitpid(-1, nullptr, WNOHANG);
-            if (got < 0 && errno != EINTR) break;
-            if (got == 0) isolate::kill_children(), ::usleep(1000);
-        }
-        folder_.reset();
-    }
-
-private:
-    slot_pool() = default;
-    std::unique_ptr<isolate::session_folder> folder_;
-    std::vector<slot> slots_;
-};
-
-namespace detail {
-
-/// SIGINT, SIGTERM and SIGHUP as bytes in a pipe. One at a time, as handlers are the process's.
-class signal_pipe {
-public:
-    static result<signal_pipe> make(std::vector<slot> const& slots) {
-        signal_pipe made;
-        SB_TRY(auto ends, make_pipe(O_NONBLOCK));
-        made.read_ = std::move(ends.read), made.write_ = std::move(ends.write);
-        auto& s = state();
-        s = {};
-        s.pipe = made.write_.get();
-        for (auto const& each : slots)
-            if (s.slots < most_slots) s.pids[s.slots++] = each.pid();
-        for (int const signal : signals) {
-            struct sigaction act {}, before {};
-            act.sa_handler = &on_signal;
-            act.sa_flags = SA_RESTART;
-            ::sigaction(signal, nullptr, &before);
-            if (before.sa_handler != SIG_IGN) ::sigaction(signal, &act, nullptr); // nohup and background jobs stay deaf
-        }
-        return made;
-    }
-    signal_pipe(signal_pipe&&) = default;
-    signal_pipe& operator=(signal_pipe&&) = delete;
-    ~signal_pipe() {
-        if (!read_) return;
-        for (int const signal : signals) {
-            struct sigaction now {};
-            if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == &on_signal) std::signal(signal, SIG_DFL);
-        }
-        state().pipe = -1;
-    }
-    int fd() const noexcept { return read_.get(); }
-    /// The signal that came first, 0 for none.
-    static int first() noexcept { return state().first; }
-
-private:
-    signal_pipe() = default;
-    static constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    static constexpr int most_slots = 1024;
-    struct shared {
-        volatile int pipe = -1;
-        volatile int first = 0;
-        int slots = 0;
-        pid_t pids[most_slots]{};
-    };
-    static shared& state() noexcept {
-        static shared one;
-        return one;
-    }
-    /// Async-signal-safe: the second signal ends the slots, whose payloads die with them, and us.
-    static void on_signal(int signal) {
-        auto& s = state();
-        int const code = errno;
-        if (s.first != 0) {
-            for (int i = 0; i < s.slots; ++i) ::kill(s.pids[i], SIGKILL);
-            ::_exit(128 + signal);
-        }
-        s.first = signal;
-        char const one = 1;
-        [[maybe_unused]] auto const n = ::write(s.pipe, &one, 1);
-        errno = code;
-    }
-    unique_fd read_, write_;
-};
-
-} // namespace detail
 
 class session {
 public:
@@ -244,7 +121,7 @@ public:
         session_result all;
         todo_ = count_missing(done);
         if (begun) begun(todo_);
-        SB_TRY(auto const signals, detail::signal_pipe::make(pool.slots()));
+        SB_TRY(auto const signals, signal_pipe::make(pool.slots()));
         std::vector<std::deque<place>> places(pool.slots().size()); // what each slot was given, in order
         std::size_t next = 0, busy = 0;
         bool open = true;
@@ -265,7 +142,7 @@ public:
         for (std::size_t i = 0; i < places.size() && !wrong; ++i)
             if (auto const got = fill(i); got.has_error()) wrong = got.error();
         std::vector<pollfd> waiting;
-        while (busy > 0 && !wrong && detail::signal_pipe::first() == 0) {
+        while (busy > 0 && !wrong && signal_pipe::first() == 0) {
             waiting.assign(1, {signals.fd(), POLLIN, 0});
             // where all have enough at hand some answers are taken together: to be woken up by each costs more than to take it
             if (std::all_of(places.begin(), places.end(), [](auto const& each) { return each.size() >= most_ahead; })) {
@@ -292,7 +169,7 @@ public:
                 } while (!wrong && pool.slots()[i].has_answer());
             }
         }
-        all.signal = detail::signal_pipe::first();
+        all.signal = signal_pipe::first();
         all.left = todo_ - all.made;
         if (options_.keep) all.kept = pool.folder().path(), pool.folder().keep();
         pool.close();

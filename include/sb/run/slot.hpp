@@ -53,15 +53,25 @@ public:
         if (!made.out_ || !made.err_) return last_error("memfd_create");
         made.number_ = number;
         auto const session_pid = ::getpid();
+        sigset_t before;
+        block_all_signals(&before); // a handler of the session's program is not for the slot
         made.pid_ = ::fork();
-        if (made.pid_ < 0) return last_error("fork");
-        if (made.pid_ > 0) return made;
+        if (made.pid_ < 0) {
+            auto const wrong = last_error("fork");
+            ::sigprocmask(SIG_SETMASK, &before, nullptr);
+            return wrong;
+        }
+        ::setpgid(made.pid_, 0); // by whichever of the two is first: what a slot starts is known by its group, or has a session of its own
+        if (made.pid_ > 0) {
+            ::sigprocmask(SIG_SETMASK, &before, nullptr);
+            return made;
+        }
 
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
         ::prctl(PR_SET_NAME, "sb-exec slot");
         for (auto const& other : others) ::close(other.socket_.get());
         ::close(ends[0]);
-        block_all_signals();
+        for (int const s : {SIGINT, SIGTERM, SIGHUP}) std::signal(s, SIG_DFL);
         if (unique_fd const null{::open("/dev/null", O_RDWR | O_CLOEXEC)}; null) ::dup2(null.get(), 0), ::dup2(null.get(), 1);
         made.serve(session, theirs.get(), session_pid, make_cell);
         ::_exit(0); // nothing of the session is undone twice
@@ -125,11 +135,10 @@ private:
         return runs_ns + (grouped && !got.called ? 0 : static_cast<std::int64_t>(before_s * 1e9));
     }
 
-    static void block_all_signals() {
+    static void block_all_signals(sigset_t* before) {
         sigset_t all;
         sigfillset(&all);
-        ::sigprocmask(SIG_SETMASK, &all, nullptr);
-        for (int const s : {SIGINT, SIGTERM, SIGHUP}) std::signal(s, SIG_DFL); // the session's handlers are not for us
+        ::sigprocmask(SIG_SETMASK, &all, before);
     }
 
     /// In the child: answers until the session is gone or says SIGTERM.

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// SIGINT, SIGTERM and SIGHUP as something to poll for, while a session runs.
+#pragma once
+#include <sb/core/fd.hpp>
+#include <sb/core/result.hpp>
+#include <sb/run/slot.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <iterator>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace sb::run {
+
+/// SIGINT, SIGTERM and SIGHUP as bytes in a pipe. One at a time, as handlers are the process's, which gets its own back.
+class signal_pipe {
+public:
+    static result<signal_pipe> make(std::vector<slot> const& slots) {
+        signal_pipe made;
+        SB_TRY(auto ends, make_pipe(O_NONBLOCK));
+        made.read_ = std::move(ends.read), made.write_ = std::move(ends.write);
+        auto& s = state();
+        s = {};
+        s.pipe = made.write_.get();
+        for (auto const& each : slots)
+            if (s.slots < most_slots) s.pids[s.slots++] = each.pid();
+        for (std::size_t i = 0; i < std::size(signals); ++i) {
+            struct sigaction act {};
+            act.sa_handler = &on_signal;
+            act.sa_flags = SA_RESTART;
+            ::sigaction(signals[i], nullptr, &made.before_[i]);
+            if (made.before_[i].sa_handler != SIG_IGN) ::sigaction(signals[i], &act, nullptr); // nohup and background jobs stay deaf
+        }
+        return made;
+    }
+    signal_pipe(signal_pipe&&) = default;
+    signal_pipe& operator=(signal_pipe&&) = delete;
+    ~signal_pipe() {
+        if (!read_) return;
+        for (std::size_t i = 0; i < std::size(signals); ++i) {
+            struct sigaction now {};
+            if (::sigaction(signals[i], nullptr, &now) == 0 && now.sa_handler == &on_signal) ::sigaction(signals[i], &before_[i], nullptr);
+        }
+        state().pipe = -1;
+    }
+    int fd() const noexcept { return read_.get(); }
+    /// The signal that came first, 0 for none.
+    static int first() noexcept { return state().first; }
+
+private:
+    signal_pipe() = default;
+    static constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static constexpr int most_slots = 1024;
+    struct shared {
+        volatile int pipe = -1;
+        volatile int first = 0;
+        int slots = 0;
+        pid_t pids[most_slots]{};
+    };
+    static shared& state() noexcept {
+        static shared one;
+        return one;
+    }
+    /// Async-signal-safe: the second signal ends the slots, whose payloads die with them, and us.
+    static void on_signal(int signal) {
+        auto& s = state();
+        int const code = errno;
+        if (s.first != 0) {
+            for (int i = 0; i < s.slots; ++i) ::kill(s.pids[i], SIGKILL);
+            ::_exit(128 + signal);
+        }
+        s.first = signal;
+        char const one = 1;
+        [[maybe_unused]] auto const n = ::write(s.pipe, &one, 1);
+        errno = code;
+    }
+    unique_fd read_, write_;
+    struct sigaction before_[std::size(signals)] {};
+};
+
+} // namespace sb::run

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// The slots of a session and the folder they work in.
+//
+// How it works: a slot clears up after its runs. What one leaves that was killed comes to this process, which adopts orphans
+// for as long as there is a pool, and is ended with it: every child in a slot's process group, and those in another session
+// that were not there before the pool, as all that a run starts is. Other children of an embedding program are left alone.
+#pragma once
+#include <sb/isolate/tree.hpp>
+#include <sb/run/slot.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace sb::run {
+
+/// The slots and their folder. Make it before much memory is used.
+class slot_pool {
+public:
+    static result<slot_pool> make(int jobs, cell_maker const& make_cell = &plain_cell::make) {
+        slot_pool pool;
+        SB_TRY(auto folder, isolate::session_folder::make());
+        ::prctl(PR_GET_CHILD_SUBREAPER, &pool.adopted_before_);
+        isolate::detail::each_child([&](pid_t child) { pool.others_.push_back(child); });
+        SB_CHECK(isolate::adopt_orphans());
+        pool.folder_ = std::make_unique<isolate::session_folder>(std::move(folder));
+        auto const usable = isolate::usable_cpus();
+        for (int i = 0; i < jobs; ++i) {
+            auto const number = static_cast<std::size_t>(i);
+            slot_cpus const cpus{jobs < usable, jobs == usable ? isolate::home_cpu{number, jobs - 1} : isolate::home_cpu{}};
+            auto made = slot::make(*pool.folder_, number, pool.slots_, make_cell, cpus);
+            if (made.has_error()) return made.error();
+            pool.slots_.push_back(std::move(*made));
+        }
+        return pool;
+    }
+    /// Builds all cells for runs at this level; the first error when one cannot be.
+    result<void> prepare(int level) {
+        for (auto& each : slots_) SB_CHECK(each.send_prepare(level));
+        result<void> all{};
+        for (auto& each : slots_)
+            if (auto const done = each.receive(); done.has_error() && !all.has_error()) all = done.error();
+        return all;
+    }
+    slot_pool(slot_pool&&) = default;
+    slot_pool& operator=(slot_pool&&) = delete;
+    ~slot_pool() {
+        if (folder_) close();
+    }
+    std::vector<slot>& slots() noexcept { return slots_; }
+    isolate::session_folder& folder() noexcept { return *folder_; }
+
+    /// Ends the slots, whatever they do, and all that is left of their runs.
+    void close() {
+        for (auto& each : slots_) ::kill(each.pid(), SIGTERM), each.hang_up();
+        bool cleared_up = true;
+        for (auto const& each : slots_) {
+            int status = 0;
+            pid_t got = -1;
+            while ((got = ::waitpid(each.pid(), &status, 0)) < 0 && errno == EINTR) {}
+            cleared_up = cleared_up && got > 0 && WIFEXITED(status);
+        }
+        if (!cleared_up) end_orphans();
+        slots_.clear();
+        folder_.reset();
+        if (!adopted_before_) ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+    }
+
+private:
+    slot_pool() = default;
+
+    /// With each that dies the next generation comes up to us.
+    void end_orphans() const {
+        auto const is_ours = [&](pid_t child) {
+            auto const group = ::getpgid(child);
+            if (std::any_of(slots_.begin(), slots_.end(), [&](auto const& each) { return each.pid() == group; })) return true;
+            return ::getsid(child) != ::getsid(0) && std::find(others_.begin(), others_.end(), child) == others_.end();
+        };
+        for (;;) {
+            std::vector<pid_t> left;
+            isolate::detail::each_child([&](pid_t child) {
+                if (is_ours(child)) left.push_back(child);
+            });
+            if (left.empty()) return;
+            for (auto const child : left) {
+                if (auto const group = ::getpgid(child); group > 1) ::kill(-group, SIGKILL); // dies as one: no fork slips through
+                ::kill(child, SIGKILL);
+                while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
+            }
+        }
+    }
+
+    int adopted_before_ = 0;
+    std::vector<pid_t> others_; // children that were there before
+    std::unique_ptr<isolate::session_folder> folder_;
+    std::vector<slot> slots_;
+};
+
+} // namespace sb::run

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// A session inside a program that has signals and children of its own.
+#include "support/catch.hpp"
+#include <sb/run/signal_pipe.hpp>
+#include <sb/run/slot_pool.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace sb::run;
+
+namespace {
+
+void mine(int) {}
+
+/// A child that lives until it is killed; in a session of its own if asked.
+struct bystander {
+    explicit bystander(bool own_session) : pid{::fork()} {
+        if (pid > 0) return;
+        if (own_session) ::setsid();
+        for (;;) ::pause();
+    }
+    ~bystander() { ::kill(pid, SIGKILL), ::waitpid(pid, nullptr, 0); }
+    bool alive() const { return ::waitpid(pid, nullptr, WNOHANG) == 0; }
+    pid_t pid;
+};
+
+} // namespace
+
+TEST_CASE("a program's own handlers are back when its session is over, and what it ignores stays ignored") {
+    struct sigaction own {}, before[2], after {};
+    own.sa_handler = &mine;
+    own.sa_flags = SA_NODEFER;
+    ::sigaction(SIGTERM, &own, &before[0]);
+    own.sa_handler = SIG_IGN;
+    ::sigaction(SIGHUP, &own, &before[1]);
+    {
+        auto const pipe = signal_pipe::make({});
+        REQUIRE_FALSE(pipe.has_error());
+        ::sigaction(SIGTERM, nullptr, &after);
+        CHECK(after.sa_handler != &mine);
+        ::raise(SIGTERM);
+        CHECK(signal_pipe::first() == SIGTERM);
+    }
+    ::sigaction(SIGTERM, nullptr, &after);
+    CHECK(after.sa_handler == &mine);
+    CHECK((after.sa_flags & SA_NODEFER) != 0);
+    ::sigaction(SIGHUP, nullptr, &after);
+    CHECK(after.sa_handler == SIG_IGN);
+    ::sigaction(SIGTERM, &before[0], nullptr);
+    ::sigaction(SIGHUP, &before[1], nullptr);
+}
+
+TEST_CASE("a pool ends its slots and leaves other children and the fate of orphans as they were") {
+    for (bool const killed : {false, true}) {
+        bystander const before{true};
+        auto pool = slot_pool::make(2);
+        REQUIRE_FALSE(pool.has_error());
+        bystander const meanwhile{false};
+        auto const slot = pool->slots().front().pid();
+        if (killed) ::kill(slot, SIGKILL);
+        pool->close();
+        CHECK(before.alive());
+        CHECK(meanwhile.alive());
+        CHECK(::waitpid(slot, nullptr, WNOHANG) < 0);
+        int adopts = -1;
+        ::prctl(PR_GET_CHILD_SUBREAPER, &adopts);
+        CHECK(adopts == 0);
+    }
+}
+
+TEST_CASE("what a killed slot's run had started dies with the pool") {
+    char const* const temp = std::getenv("TMPDIR");
+    auto const told = sb::cat(temp ? temp : "/tmp", "/embedded-test-", ::getpid());
+    auto pool = slot_pool::make(1);
+    REQUIRE_FALSE(pool.has_error());
+    sb::isolate::job job;
+    job.path = "/bin/sh";
+    job.argv = {"sh", "-c", sb::cat("setsid sh -c 'echo $$ >", told, ".new && mv ", told, ".new ", told, " && exec sleep 600' & sleep 600")};
+    job.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
+    job.in = "/dev/null";
+    job.held.wall_ns = 600'000'000'000;
+    auto& slot = pool->slots().front();
+    REQUIRE_FALSE(slot.send(errand::run, job).has_error());
+    auto text = sb::read_file(told);
+    for (; text.has_error(); text = sb::read_file(told)) ::usleep(1000);
+    ::unlink(told.c_str());
+    auto const left = static_cast<pid_t>(std::stol(*text));
+    CHECK(::kill(left, 0) == 0);
+    ::kill(slot.pid(), SIGKILL);
+    pool->close();
+    CHECK(::kill(left, 0) < 0);
+}
