@@ -326,8 +326,9 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
     if (given.presets.empty()) return {}; // each of them was wrong, and that has been said
     options.context.preset_source = sb::stress::name_of(given.from);
     sb::run::session session{std::move(options), given.presets, metrics};
+    SB_TRY(auto const lowered, session.check_limits(c.require_limits));
+    for (auto const& each : lowered) io.log.warn(each);
     SB_CHECK(session.look_up_command());
-    if (c.require_limits) SB_CHECK(session.require_limits());
 
     sb::run::finished_runs done;
     if (!c.resume.empty()) {

@@ -81,6 +81,39 @@ TEST_CASE("the keys that are said to act today are those that act where all can 
     CHECK_FALSE(sb::stress::acts_today("CPU"));
 }
 
+TEST_CASE("of a limit beyond the machine what there is is held, unless it was given by hand") {
+    abilities small;
+    small.walls = small.tree_memory = small.tree_pids = true;
+    small.memory_bytes = std::int64_t{2} << 30, small.pids = 32768;
+    auto const ask = [&](sb::object keys) {
+        sb::preset_record preset;
+        preset.keys = std::move(keys);
+        return enforce(preset, {}, small);
+    };
+    auto const most = ask({{"MEMORY_LIMIT", "2Gi"}, {"PIDS_LIMIT", 32768}});
+    REQUIRE_FALSE(most.has_error());
+    CHECK(most->lowered.empty());
+    CHECK(most->held.tree_memory_bytes == small.memory_bytes);
+    auto const beyond = ask({{"MEMORY_LIMIT", "4Gi"}, {"PIDS_LIMIT", 32769}, {"OVERRIDES", sb::array{"CPU_LIMIT"}}});
+    REQUIRE_FALSE(beyond.has_error());
+    CHECK(beyond->held.tree_memory_bytes == small.memory_bytes);
+    CHECK(beyond->held.tree_pids == 32768);
+    CHECK(beyond->applied[0].requested == sb::value{"4Gi"});
+    CHECK(beyond->applied[0].achieved == sb::value{small.memory_bytes});
+    CHECK(beyond->loose.empty());
+    CHECK(beyond->lowered == std::vector<std::string>{"MEMORY_LIMIT 4Gi is more than this machine has: 2.0 GiB are held",
+                                                      "PIDS_LIMIT 32769 is more than this machine has: 32768 processes are held"});
+    auto const by_hand = ask({{"MEMORY_LIMIT", "4Gi"}, {"OVERRIDES", sb::array{"MEMORY_LIMIT"}}});
+    REQUIRE(by_hand.has_error());
+    CHECK(by_hand.error().on == sb::blame::caller);
+    CHECK(by_hand.error().what == "MEMORY_LIMIT 4Gi limits nothing: this machine's own limit is 2.0 GiB");
+    small.tree_memory = false; // an address space may well be larger than memory
+    auto const alone = ask({{"MEMORY_LIMIT", "4Gi"}});
+    REQUIRE_FALSE(alone.has_error());
+    CHECK(alone->held.memory_bytes == std::int64_t{4} << 30);
+    CHECK(alone->lowered.empty());
+}
+
 TEST_CASE("limits carry their values in bytes, seconds and counts") {
     auto const got = enforced({{"TIMEOUT", "1500ms"}, {"OUTPUT_LIMIT", "64Ki"}, {"FILE_LIMIT", "1Mi"}, {"OPEN_FILES_LIMIT", 32},
                                {"MEMORY_LIMIT", "128Mi"}, {"CPU_SECONDS", 3}, {"CONCURRENCY_LEVEL", 5}, {"CPU_LIMIT", "1"}});

@@ -21,6 +21,7 @@ struct enforcement {
     std::vector<applied_key> applied;
     std::vector<unsupported_key> unsupported;
     std::vector<std::string> informational;
+    std::vector<std::string> lowered; ///< limits beyond this machine, and what is held instead
     std::vector<std::string> loose; ///< limits that do not hold here, or for single processes only; each with its reason
 };
 
@@ -36,7 +37,7 @@ struct abilities {
     bool tree_memory = false, tree_pids = false, tree_cores = false, tree_time = false; ///< control groups
     bool numbered_pids = false; ///< where no group counts processes, namespaces can
     std::string why_no_memory, why_no_pids, why_no_cores, why_no_numbers;
-    std::int64_t memory_bytes = 0; ///< of the machine
+    std::int64_t memory_bytes = 0, pids = 0; ///< of the machine; 0 is unknown
     int jobs = 1; ///< boxes that share it
 };
 

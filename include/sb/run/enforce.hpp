@@ -2,11 +2,13 @@
 // What a preset's keys become: limits that hold, or a reason why not.
 #pragma once
 #include <sb/core/text.hpp>
+#include <sb/core/units.hpp>
 #include <sb/isolate/cpus.hpp>
 #include <sb/isolate/limits.hpp>
 #include <sb/isolate/security_level.hpp>
 #include <sb/isolate/task_limit.hpp>
 #include <sb/run/backend.hpp>
+#include <sb/run/environment.hpp>
 #include <sb/stress/key_value.hpp>
 #include <sb/stress/keys.hpp>
 #include <algorithm>
@@ -71,14 +73,15 @@ inline std::string refusal(std::string_view key, abilities const& can) {
 
 /// Keys that hold a program down, as opposed to what harms it.
 inline bool is_limit(std::string_view key) noexcept {
-    for (std::string_view const each : {"CPU_LIMIT", "CPU_SECONDS", "MEMORY_LIMIT", "PIDS_LIMIT", "DISK_LIMIT", "FILE_LIMIT", "OPEN_FILES_LIMIT", "OUTPUT_LIMIT", "TIMEOUT", "SECURITY_LEVEL"})
+    for (std::string_view const each : {"CPU_LIMIT", "CPU_SECONDS", "MEMORY_LIMIT", "PIDS_LIMIT", "DISK_LIMIT", "FILE_LIMIT", "OPEN_FILES_LIMIT", "OUTPUT_LIMIT", "TIMEOUT", "SECURITY_LEVEL",
+                                        "BANDWIDTH_LIMIT", "MAX_BANDWIDTH", "MAX_THREADS", "DISK_IO_THROTTLE", "GPU_LIMIT"})
         if (key == each) return true;
     return false;
 }
 
 class reading {
 public:
-    reading(abilities const& can, overrides const& wins, enforcement& into) : can_{can}, wins_{wins}, into_{into} {}
+    reading(object const& keys, abilities const& can, overrides const& wins, enforcement& into) : keys_{keys}, can_{can}, wins_{wins}, into_{into} {}
 
     result<void> key(std::string const& name, value const& asked) {
         auto const* const known = stress::find_key(name);
@@ -90,7 +93,7 @@ public:
             into_.informational.push_back(name);
         } else if (stress::counts(known->type)) {
             SB_TRY(auto const amount, stress::amount_of(*known, asked));
-            number(name, asked, amount);
+            SB_CHECK(number(name, asked, amount));
         } else if (name == "OS_TYPE" && lowered(asked.string_or({})) == "linux") {
             apply(name, asked, "linux", "the host");
         } else {
@@ -139,6 +142,20 @@ private:
         into_.held.level = chosen.number;
         apply("SECURITY_LEVEL", asked, chosen.number, cat(std::string_view{chosen.name}, ": system-call filter, mounts, Landlock", std::string_view{how}));
     }
+    /// Is the limit beyond the machine? A preset may have been made for a larger one, but who gave the limit by hand is here, and
+    /// is told that it limits nothing.
+    result<bool> is_beyond(std::int64_t have, std::string_view name, value const& asked, std::int64_t amount, std::string const& shown) const {
+        if (have <= 0 || amount <= have) return false;
+        auto const* const given = keys_.find("OVERRIDES");
+        auto const* const names = given ? given->if_array() : nullptr;
+        bool const by_hand = names && std::any_of(names->begin(), names->end(), [&](value const& each) { return each.string_or({}) == name; });
+        if (by_hand) return caller_error(cat(name, " ", variable_text(asked), " limits nothing: this machine's own limit is ", shown));
+        return true;
+    }
+    void lower(std::string_view name, value const& asked, std::string const& shown) {
+        into_.lowered.push_back(cat(name, " ", variable_text(asked), " is more than this machine has: ", shown, " are held"));
+    }
+
     void pids(value const& asked, std::int64_t count, char const* how) {
         if (can_.tree_pids) {
             into_.held.tree_pids = count;
@@ -157,8 +174,11 @@ private:
         into_.held.scratch_inodes = std::max<std::int64_t>(bytes / bytes_a_file, least_files);
         apply("DISK_LIMIT", asked, bytes, cat("size of a tmpfs, and ", into_.held.scratch_inodes, " files in it", std::string_view{how}));
     }
-    void memory(value const& asked, std::int64_t bytes) {
-        if (can_.tree_memory) {
+    result<void> memory(value const& asked, std::int64_t bytes) {
+        auto const all = show_bytes(static_cast<double>(can_.memory_bytes));
+        SB_TRY(bool const beyond, is_beyond(can_.memory_bytes, "MEMORY_LIMIT", asked, bytes, all));
+        if (can_.tree_memory) { // an address space, below, may be larger than memory
+            if (beyond) bytes = can_.memory_bytes, lower("MEMORY_LIMIT", asked, all);
             into_.held.tree_memory_bytes = bytes;
             apply("MEMORY_LIMIT", asked, bytes, "memory control group, the whole tree");
         } else {
@@ -166,6 +186,7 @@ private:
             apply("MEMORY_LIMIT", asked, hard_limit(RLIMIT_AS, bytes), "RLIMIT_AS, each process");
             into_.loose.push_back(cat("MEMORY_LIMIT holds for each process, not for the tree", can_.why_no_memory.empty() ? "" : ": ", can_.why_no_memory));
         }
+        return {};
     }
     void cores(value const& asked, double amount) {
         if (can_.tree_cores) {
@@ -181,7 +202,7 @@ private:
     }
     void wall(double seconds) { into_.held.wall_ns = static_cast<std::int64_t>(std::min(seconds, 1e9) * 1e9); }
 
-    void number(std::string const& name, value const& asked, double amount) {
+    result<void> number(std::string const& name, value const& asked, double amount) {
         auto& held = into_.held;
         auto const whole = static_cast<std::int64_t>(amount);
         if (!can_.limits && name != "TIMEOUT" && name != "OUTPUT_LIMIT" && name != "CONCURRENCY_LEVEL") unsupported(name, asked);
@@ -198,7 +219,7 @@ private:
             held.open_files = whole;
             apply(name, asked, hard_limit(RLIMIT_NOFILE, whole), "RLIMIT_NOFILE, each process");
         } else if (name == "MEMORY_LIMIT") {
-            memory(asked, whole);
+            SB_CHECK(memory(asked, whole));
         } else if (name == "CPU_SECONDS") {
             held.cpu_seconds = static_cast<std::int64_t>(std::ceil(amount));
             apply(name, asked, held.cpu_seconds, "RLIMIT_CPU, each process");
@@ -208,7 +229,10 @@ private:
         } else if (name == "CPU_LIMIT") {
             cores(asked, amount);
         } else if (name == "PIDS_LIMIT" && can_.walls) {
-            pids(asked, whole, "");
+            auto const all = cat(can_.pids, " processes");
+            SB_TRY(bool const beyond, is_beyond(can_.pids, name, asked, whole, all));
+            if (beyond) lower(name, asked, all);
+            pids(asked, beyond ? can_.pids : whole, "");
         } else if (name == "DISK_LIMIT" && can_.walls) {
             disk(asked, whole, "");
         } else if (name == "SECURITY_LEVEL" && can_.walls) {
@@ -216,6 +240,7 @@ private:
         } else {
             unsupported(name, asked);
         }
+        return {};
     }
     static std::int64_t hard_limit(int resource, std::int64_t asked) {
         rlimit now{};
@@ -225,6 +250,7 @@ private:
 
     static constexpr std::int64_t bytes_a_file = 4096, least_files = 1024;
 
+    object const& keys_;
     abilities const& can_;
     overrides const& wins_;
     enforcement& into_;
@@ -235,7 +261,7 @@ private:
 /// What a backend with these abilities makes of a preset.
 inline result<enforcement> enforce(preset_record const& preset, overrides const& wins, abilities const& can) {
     enforcement all;
-    detail::reading reading{can, wins, all};
+    detail::reading reading{preset.keys, can, wins, all};
     for (auto const& [name, asked] : preset.keys) SB_CHECK(reading.key(name, asked));
     reading.defaults();
     return all;

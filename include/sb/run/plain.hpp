@@ -2,6 +2,7 @@
 // Backends without walls: a session, a process group, a clean environment and private folders, and rlimits unless
 // nothing is to be limited. They need no privilege and no kernel feature beyond Linux 4.
 #pragma once
+#include <sb/isolate/cgroup_limits.hpp>
 #include <sb/run/backend.hpp>
 #include <sb/run/enforce.hpp>
 #include <map>
@@ -34,7 +35,11 @@ inline backend plain_backend() {
             {"session", "rlimits", "environment", "home", "tmpdir", "descriptors"},
             "plain backend: host network and files are visible",
             detail::plain_sources(),
-            [](preset_record const& preset, overrides const& wins) { return enforce(preset, wins, abilities{}); }};
+            [](preset_record const& preset, overrides const& wins) {
+                abilities can;
+                can.memory_bytes = isolate::machine_size::read().memory_bytes;
+                return enforce(preset, wins, can);
+            }};
 }
 
 /// `--isolate none`: an instrument, no sandbox.

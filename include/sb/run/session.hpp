@@ -84,13 +84,25 @@ public:
         return {};
     }
 
-    /// An error when a preset asks for a limit that does not hold here for the whole tree.
-    result<void> require_limits() {
+    /// Reads all presets as they will be enforced. An error for one that cannot be, and, where limits are required, for a
+    /// limit that does not hold here for the whole tree. The answer tells of limits that are held lower than asked, a line each.
+    result<std::vector<std::string>> check_limits(bool required) const {
+        struct lower {
+            std::string first; ///< scenario
+            std::size_t presets;
+        };
+        std::map<std::string, lower> all;
         for (auto const& preset : presets_) {
-            SB_TRY(auto const held, options_.context.with->enforce(preset, options_.wins));
-            if (!held.loose.empty()) return system_error(cat("--require-limits: preset ", preset.id, " (", preset.scenario(), "): ", held.loose.front()));
+            auto const name = [&] { return cat("preset ", preset.id, " (", preset.scenario(), "): "); };
+            auto const held = options_.context.with->enforce(preset, options_.wins);
+            if (held.has_error()) return error{held.error().on, cat(name(), held.error().what)};
+            if (required && !held->loose.empty()) return system_error(cat("--require-limits: ", name(), held->loose.front()));
+            for (auto const& each : held->lowered) ++all.try_emplace(each, lower{std::string{preset.scenario()}, 0}).first->second.presets;
         }
-        return {};
+        std::vector<std::string> lines;
+        for (auto const& [what, of] : all)
+            lines.push_back(cat(of.first, of.presets > 1 ? cat(" and ", of.presets - 1, of.presets > 2 ? " more presets" : " more preset") : std::string{}, ": ", what));
+        return lines;
     }
 
     struct prepared {

@@ -50,7 +50,8 @@ public:
         all.owners = std::move(made->lent_.owners), all.lower = made->lent_.lower;
         made->can_.walls = true;
         made->can_.jobs = asked.jobs;
-        made->can_.memory_bytes = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
+        auto const machine = isolate::machine_size::read();
+        made->can_.memory_bytes = machine.memory_bytes, made->can_.pids = machine.pids;
         return made;
     }
     walls(walls const&) = delete;
