@@ -301,8 +301,8 @@ sb::cli::table as_table(sb::run::summary const& all, sb::run::idle_keys const& i
     if (idle.any()) rows.column("acted"); // of what was asked for
     rows.column("worst end");
     for (auto const& row : all.rows()) {
-        auto worst = std::string{sb::json::name_of(row.worst)};
-        if (!row.worst_reason.empty()) worst += ": " + row.worst_reason;
+        auto worst = row.worst.end;
+        if (!row.worst.why.empty()) worst += ": " + row.worst.why;
         std::vector<std::string> cells{row.scenario, sb::cat(row.runs), sb::cat(row.ok), sb::show_seconds(row.median_wall_s), sb::show_seconds(row.p95_wall_s),
                                        row.peak_rss_bytes ? sb::show_bytes(static_cast<double>(*row.peak_rss_bytes)) : "?"};
         if (idle.any()) cells.emplace_back(shown(idle.of(row.scenario)));
@@ -327,8 +327,8 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
     options.context.preset_source = sb::stress::name_of(given.from);
     sb::run::session session{std::move(options), given.presets, metrics};
     SB_TRY(auto const lowered, session.check_limits(c.require_limits));
+    SB_CHECK(session.look_up_commands());
     for (auto const& each : lowered) io.log.warn(each);
-    SB_CHECK(session.look_up_command());
 
     sb::run::finished_runs done;
     if (!c.resume.empty()) {
@@ -346,26 +346,40 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
     bool const doubts_are_shown = io.err_terminal || io.log.json || io.log.level >= sb::cli::log_level::info;
     sb::run::steadiness steady{{c.warmup > 0, static_cast<int>(c.jobs)}};
     sb::cli::progress bar{io.err_terminal && !io.log.json};
-    bool failure_shown = false;
+    bool failure_shown = false, wrong_shown = false;
+    std::size_t unanswered = 0;
     auto const recorded = [&](sb::run::run_seen const& seen) {
         auto const& record = seen.record;
-        bool const good = record.end.class_ == sb::end_class::ok;
+        auto const judged = sb::run::judge(record, seen.check);
         if (doubts_are_shown) steady.add(record);
         idle.add(record);
         if (table) {
-            summary.add(record);
+            summary.add(record, judged);
         } else {
             sb::json::append_record(io.out.buffer(), record);
             io.out.buffer().push_back('\n');
             (void)io.out.flush(); // its failure is remembered, and said at the end
         }
-        if (!good && !failure_shown && (table || io.err_terminal)) {
+        auto const told = [&] { // how the check ended, and of which run
+            auto const& check = *seen.check;
+            return sb::cat(check.why, check.said.empty() ? "" : ": ", sb::cli::printable(check.said), " (", record.scenario, ", repetition ", record.rep, ")");
+        };
+        if (seen.check && !seen.check->right && unanswered++ == 0) {
+            bar.erase();
+            io.log.warn(sb::cat("--check gives no answer: ", told(), "; output_check and value of such a run are unknown"));
+        }
+        if (record.end.class_ != sb::end_class::ok && !failure_shown && (table || io.err_terminal)) {
             failure_shown = true;
             bar.erase();
             io.log.error(sb::cat("first failure: ", record.scenario, ", repetition ", record.rep, ": ", record.end.reason));
             for (auto const& line : sb::run::last_lines(seen.error_tail, 10)) io.log.error("  " + sb::cli::printable(line));
         }
-        bar.step(good);
+        if (record.end.class_ == sb::end_class::ok && seen.check && seen.check->right == false && !wrong_shown && (table || io.err_terminal)) {
+            wrong_shown = true;
+            bar.erase();
+            io.log.error(sb::cat("first wrong output: --check: ", told()));
+        }
+        bar.step(judged.badness == 0);
         return io.out.usable();
     };
     auto const begun = [&](std::size_t runs) {
@@ -376,6 +390,7 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
     bar.erase();
     if (table) io.out << as_table(summary, idle).text(io.out_color);
     for (auto const& each : idle.remarks()) io.log.warn(each);
+    if (unanswered > 1) io.log.warn(sb::cat("--check gave no answer to ", unanswered, " of ", all.made, " runs"));
     for (auto const& each : steady.remarks()) io.log.say(io.err_terminal || io.log.json ? sb::cli::log_level::warning : sb::cli::log_level::info, each);
     if (all.bad_reports > 0) io.log.warn(sb::cat("report channel: ", all.bad_reports, all.bad_reports == 1 ? " line is" : " lines are", " no JSON object"));
     if (all.not_searched > 0) io.log.warn(sb::cat("--metric: given up on the output of ", all.not_searched, all.not_searched == 1 ? " run" : " runs", " after ", sb::run::most_seconds_to_look, " s; a pattern without nested repetition is quicker"));

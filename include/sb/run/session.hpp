@@ -8,6 +8,7 @@
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/run/backend.hpp>
+#include <sb/run/check.hpp>
 #include <sb/run/compose.hpp>
 #include <sb/run/environment.hpp>
 #include <sb/run/plan.hpp>
@@ -48,6 +49,7 @@ struct session_options {
 struct run_seen {
     run_record const& record;
     std::string const& error_tail; ///< the last 4 KiB of standard error, raw
+    check_answer const* check = nullptr; ///< null: none was asked for
 };
 
 struct session_result {
@@ -71,16 +73,15 @@ public:
     std::vector<std::string> const& command() const noexcept { return options_.command; }
     run_context const& context() const noexcept { return options_.context; }
 
-    /// Looks the command up for every PATH that a preset would give it; an error when none of them has it.
-    result<void> look_up_command() {
-        std::optional<error> wrong;
-        for (auto const& preset : presets_) {
-            SB_TRY(auto const held, options_.context.with->enforce(preset, options_.wins));
-            auto const got = find_program(options_.command.front(), all_variables(preset, held, 0).at("PATH"), options_.seen);
-            if (!got.has_error()) return {};
-            if (!wrong) wrong = got.error();
-        }
-        if (wrong) return *wrong;
+    /// Looks the command up for every PATH that a preset would give it; an error when none of them has it. So too the
+    /// program that the check begins with.
+    result<void> look_up_commands() {
+        SB_CHECK(look_up(options_.command.front()));
+        if (options_.check.empty()) return {};
+        SB_CHECK(check_syntax(options_.check));
+        auto const checker = program_of(options_.check);
+        if (checker.empty()) return {};
+        if (auto const found = look_up(checker); found.has_error()) return error{found.error().on, cat("--check: ", found.error().what)};
         return {};
     }
 
@@ -228,6 +229,17 @@ private:
         if (options_.wins.timeout_s) json::append_real(text, *options_.wins.timeout_s);
         return text;
     }
+    result<void> look_up(std::string const& name) {
+        std::optional<error> wrong;
+        for (auto const& preset : presets_) {
+            SB_TRY(auto const held, options_.context.with->enforce(preset, options_.wins));
+            auto const got = find_program(name, all_variables(preset, held, 0).at("PATH"), options_.seen);
+            if (!got.has_error()) return {};
+            if (!wrong) wrong = got.error();
+        }
+        if (wrong) return *wrong;
+        return {};
+    }
     bool keeps_output() const noexcept { return options_.keep || !options_.check.empty() || !metrics_.empty(); }
 
     std::size_t count_missing(std::unordered_set<std::string> const& done) const {
@@ -268,9 +280,9 @@ private:
         auto& from = pool.slots()[i];
         SB_TRY(auto got, from.receive());
         if (got.killed_by == isolate::killer::request) return system_error(cat("slot ", i, " was told to stop from outside"));
-        std::optional<bool> right;
+        check_answer check;
         if (at.checking) {
-            right = got.trouble.empty() && !got.copies.front().failure && got.copies.front().status == 0;
+            check = read_check(got, options_.check_timeout_s);
         } else {
             at.got = std::move(got);
             if (at.planned.rep < 0) return true; // a warm-up
@@ -285,13 +297,15 @@ private:
         for (auto& each : metrics_)
             if (auto const x = each.take()) found.metrics[each.name()] = *x;
         auto const tail = at.got.err.tail;
-        auto record = compose(options_.context, *at.prepared->preset, at.prepared->held, at.planned, at.got, right, std::move(found));
+        bool const own_value = found.value.has_value();
+        auto record = compose(options_.context, *at.prepared->preset, at.prepared->held, at.planned, at.got, check.right, std::move(found));
+        if (at.checking && !check.right && !own_value) record.value.reset(), record.roi.reset(); // half of it nobody knows
         if (at.prepared->program.has_error()) {
             record.end.reason = at.prepared->program.error().what;
             if (at.prepared->hidden) record.end.class_ = end_class::refused;
         }
         if (options_.keep) SB_CHECK(keep_run(pool, from, record.run_id));
-        open = recorded(run_seen{record, tail});
+        open = recorded(run_seen{record, tail, at.checking ? &check : nullptr});
         ++all.made;
         return true;
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Runs, told in one row a scenario.
 #pragma once
+#include <sb/json/record.hpp>
 #include <sb/record/run.hpp>
+#include <sb/run/check.hpp>
 #include <sb/run/compose.hpp>
 #include <algorithm>
 #include <cstdint>
@@ -22,6 +24,19 @@ inline double quantile_of(std::vector<double> const& sorted, double p) noexcept 
     return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
 }
 
+/// How a run counts for a person: an output that was not found right is no good end.
+struct verdict {
+    int badness = 0; ///< 0: it went well
+    std::string end = "ok", why = {};
+};
+/// `check` is null where none was asked for.
+inline verdict judge(run_record const& run, check_answer const* check) {
+    constexpr int not_checked = 1, wrong = 2;
+    if (run.end.class_ != end_class::ok) return {wrong + detail::badness(run.end.class_), std::string{json::name_of(run.end.class_)}, run.end.reason};
+    if (!check || check->right == true) return {};
+    return check->right ? verdict{wrong, "wrong output", check->why} : verdict{not_checked, "not checked", check->why};
+}
+
 class summary {
 public:
     struct row {
@@ -29,19 +44,18 @@ public:
         std::int64_t runs = 0, ok = 0;
         double median_wall_s = 0, p95_wall_s = 0;
         std::optional<std::int64_t> peak_rss_bytes;
-        end_class worst = end_class::ok;
-        std::string worst_reason;
+        verdict worst;
     };
 
-    void add(run_record const& run) {
+    void add(run_record const& run, verdict const& judged) {
         auto [there, is_new] = place_.try_emplace(run.scenario, scenarios_.size());
-        if (is_new) scenarios_.push_back({{run.scenario, 0, 0, 0, 0, {}, end_class::ok, {}}, {}});
+        if (is_new) scenarios_.push_back({{run.scenario, 0, 0, 0, 0, {}, {}}, {}});
         auto& [one, walls] = scenarios_[there->second];
         ++one.runs;
-        if (run.end.class_ == end_class::ok) ++one.ok;
+        if (judged.badness == 0) ++one.ok;
         walls.push_back(run.wall_s);
         if (run.peak_rss_bytes) one.peak_rss_bytes = std::max(one.peak_rss_bytes.value_or(0), *run.peak_rss_bytes);
-        if (detail::badness(run.end.class_) > detail::badness(one.worst)) one.worst = run.end.class_, one.worst_reason = run.end.reason;
+        if (judged.badness > one.worst.badness) one.worst = judged;
     }
     /// In the order in which the scenarios came.
     std::vector<row> rows() const {

@@ -33,7 +33,7 @@ inline result<run_record> run_true(std::string const& work, std::string const& d
     SB_TRY(presets[0], stress::preset_of({}, 0, unused));
     std::vector<output_metric> metrics;
     session trial{std::move(o), presets, metrics};
-    SB_CHECK(trial.look_up_command());
+    SB_CHECK(trial.look_up_commands());
     std::optional<run_record> made;
     SB_CHECK(trial.run(pool, {}, [&](run_seen const& seen) { return made = seen.record, true; }));
     if (!made) return system_error("the run was interrupted");

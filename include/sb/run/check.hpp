@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// The check of a run's output: whether it can be made at all, and what it said.
+#pragma once
+#include <sb/core/result.hpp>
+#include <sb/core/text.hpp>
+#include <sb/isolate/job.hpp>
+#include <sb/run/command_line.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/wait.h>
+
+namespace sb::run {
+
+struct check_answer {
+    std::optional<bool> right; ///< null: it could not say
+    std::string why; ///< how it ended, when the output was not found right
+    std::string said; ///< first line of its standard error
+};
+
+/// An exit status of 126, 127 or above 128 is a shell's word for what it could not run, or a signal ended.
+inline check_answer read_check(isolate::outcome const& got, double timeout_s) {
+    check_answer all;
+    auto const& err = got.err.head;
+    all.said = trim(std::string_view{err}.substr(0, err.find('\n')));
+    if (!got.trouble.empty() || got.copies.empty()) { // the run took along all that was to be looked at
+        all.right = false;
+        all.why = got.trouble;
+        return all;
+    }
+    auto const& only = got.copies.front();
+    if (only.failure) {
+        all.why = cat(std::string_view{name_of(only.failure.step)}, ": ", std::strerror(only.failure.code));
+    } else if (!WIFEXITED(only.status)) {
+        auto const signal = WTERMSIG(only.status);
+        if (got.killed_by == isolate::killer::wall) all.why = cat("still running after ", fixed(timeout_s, timeout_s < 1 ? 3 : 0), " s (--check-timeout)");
+        else all.why = cat("signal ", signal, " (", std::string_view{::strsignal(signal)}, ")");
+    } else {
+        int const code = WEXITSTATUS(only.status);
+        bool const could_say = code < 126 || code == 128 || code >= 128 + 65;
+        if (could_say) all.right = code == 0;
+        if (code != 0) all.why = cat("exit status ", code);
+    }
+    return all;
+}
+
+namespace detail {
+
+/// Words that a shell answers itself (POSIX, 2.4, 2.14 and 1.6).
+inline bool is_shells_own(std::string_view word) noexcept {
+    for (std::string_view const each : {".", ":", "alias", "bg", "break", "case", "cd", "command", "continue", "do", "done", "echo", "elif", "else", "esac", "eval", "exec", "exit",
+                                        "export", "false", "fc", "fg", "fi", "for", "getopts", "hash", "if", "in", "jobs", "kill", "local", "printf", "pwd", "read", "readonly", "return", "set",
+                                        "shift", "test", "then", "times", "trap", "true", "type", "ulimit", "umask", "unalias", "unset", "until", "wait", "while"})
+        if (word == each) return true;
+    return false;
+}
+
+} // namespace detail
+
+/// The program that a shell command begins with; empty where only the shell can tell.
+inline std::string program_of(std::string_view command) {
+    command = trim(command);
+    auto const end = std::min(command.find_first_of(" \t\n;|&<>()"), command.size());
+    auto const word = command.substr(0, end);
+    auto const rest = trim(command.substr(end));
+    if (word.find_first_of("\"'\\$`*?[]{}~=#!") != std::string_view::npos) return {};
+    if (rest.starts_with('(') || detail::is_shells_own(word)) return {}; // a function of its own
+    return std::string{word};
+}
+
+/// An error when a shell cannot read the command. Runs nothing of it.
+inline result<void> check_syntax(std::string const& command) {
+    auto* const shell = ::popen(cat("exec /bin/sh -n -c ", shell_word(command), " 2>&1 </dev/null").c_str(), "re");
+    if (!shell) return last_error("popen", "/bin/sh");
+    char said[512]{};
+    auto const n = std::fread(said, 1, sizeof said - 1, shell);
+    for (char rest[512]; std::fread(rest, 1, sizeof rest, shell) > 0;) {} // a closed pipe would end it by a signal
+    if (::pclose(shell) == 0) return {};
+    std::string_view const text{said, n};
+    return caller_error(cat("--check: ", trim(text.substr(0, text.find('\n')))));
+}
+
+} // namespace sb::run

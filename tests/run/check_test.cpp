@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include <sb/run/check.hpp>
+#include <sb/run/summary.hpp>
+#include <cerrno>
+#include <csignal>
+#include <string>
+
+using namespace sb::run;
+using sb::isolate::killer;
+
+namespace {
+sb::isolate::outcome ended(int status, killer by = killer::nobody) {
+    sb::isolate::outcome got;
+    got.copies.emplace_back().status = status;
+    got.killed_by = by;
+    return got;
+}
+constexpr int exit_status(int code) { return code << 8; }
+} // namespace
+
+TEST_CASE("a check says right by 0 and wrong by another status of its own") {
+    CHECK(read_check(ended(0), 30).right == true);
+    CHECK(read_check(ended(0), 30).why.empty());
+    for (int const code : {1, 2, 125, 128, 200, 255}) {
+        auto const got = read_check(ended(exit_status(code)), 30);
+        CHECK(got.right == false);
+        CHECK(got.why == sb::cat("exit status ", code));
+    }
+}
+
+TEST_CASE("a check that could not be made gives no answer, and why") {
+    for (int const code : {126, 127, 129, 137, 192}) {
+        INFO(code);
+        CHECK_FALSE(read_check(ended(exit_status(code)), 30).right);
+        CHECK(read_check(ended(exit_status(code)), 30).why == sb::cat("exit status ", code));
+    }
+    CHECK_FALSE(read_check(ended(SIGSEGV), 30).right);
+    CHECK(read_check(ended(SIGSEGV), 30).why == "signal 11 (Segmentation fault)");
+    CHECK_FALSE(read_check(ended(SIGKILL, killer::wall), 0.1).right);
+    CHECK(read_check(ended(SIGKILL, killer::wall), 0.1).why == "still running after 0.100 s (--check-timeout)");
+    auto never = ended(0);
+    never.copies.front().failure = {sb::isolate::spawn_step::exec, ENOENT};
+    CHECK_FALSE(read_check(never, 30).right);
+    CHECK(read_check(never, 30).why == "exec: No such file or directory");
+}
+
+TEST_CASE("a run that took its sandbox along has not passed") {
+    sb::isolate::outcome gone;
+    gone.trouble = "the run's sandbox had to be destroyed: nothing is left to look at";
+    CHECK(read_check(gone, 30).right == false);
+    CHECK(read_check(gone, 30).why == gone.trouble);
+}
+
+TEST_CASE("of what a check writes to its standard error the first line is told") {
+    auto got = ended(exit_status(127));
+    got.err.head = "sh: 1: chek: not found\nmore\n";
+    CHECK(read_check(got, 30).said == "sh: 1: chek: not found");
+    CHECK(read_check(ended(0), 30).said.empty());
+}
+
+TEST_CASE("the program of a shell command is its first word, unless the shell has to say what it means") {
+    CHECK(program_of("grep -q x") == "grep");
+    CHECK(program_of("  ./check\t-v") == "./check");
+    CHECK(program_of("sort|uniq") == "sort");
+    CHECK(program_of("cmp - <wanted") == "cmp");
+    for (char const* each : {"", "! grep x", "[ 1 = 1 ]", "test -s x", "if true; then :; fi", "A=1 prog", "\"$PWD/check\"", "$CHECK", "~/check", "{ :; }", "(true)", "cd x && ./check",
+                             "f() { :; }; f", "f () { :; }", "# nothing"}) {
+        INFO(each);
+        CHECK(program_of(each).empty());
+    }
+}
+
+TEST_CASE("a command that no shell can read is an error, and nothing of any is run") {
+    CHECK_FALSE(check_syntax("if true; then exit 3; fi").has_error());
+    CHECK_FALSE(check_syntax("kill -9 $$").has_error());
+    CHECK_FALSE(check_syntax("echo 'it'\"'\"'s'").has_error());
+    auto const bad = check_syntax("if true; then");
+    REQUIRE(bad.has_error());
+    CHECK(bad.error().on == sb::blame::caller);
+    CHECK(bad.error().what.starts_with("--check: "));
+}
+
+TEST_CASE("an output that is wrong, or that nobody judged, is no good end; how the run itself ended comes first") {
+    sb::run_record ok, failed;
+    failed.end = {sb::end_class::failed, 3, {}, "exit status 3"};
+    check_answer const right{true, "", ""}, wrong{false, "exit status 1", ""}, none{{}, "exit status 127", ""};
+    CHECK(judge(ok, nullptr).badness == 0);
+    CHECK(judge(ok, &right).badness == 0);
+    CHECK(judge(ok, &wrong).end == "wrong output");
+    CHECK(judge(ok, &none).end == "not checked");
+    CHECK(judge(ok, &none).badness < judge(ok, &wrong).badness);
+    for (auto const* each : {&right, &wrong, &none}) {
+        CHECK(judge(failed, each).end == "failed");
+        CHECK(judge(failed, each).badness > judge(ok, &wrong).badness);
+    }
+
+    summary all;
+    for (auto const* each : {&right, &none, &wrong, &right}) all.add(ok, judge(ok, each));
+    auto const rows = all.rows();
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0].runs == 4);
+    CHECK(rows[0].ok == 2);
+    CHECK(rows[0].worst.end == "wrong output");
+    CHECK(rows[0].worst.why == "exit status 1");
+}
