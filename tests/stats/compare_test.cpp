@@ -223,6 +223,9 @@ TEST_CASE("what cannot be compared is not", "[means:degenerate][mann_whitney:deg
     CHECK(mean_of(sample{1, 2, 3}).equivalence_p(1e150) == Approx(1 / (2 * 3e300)).epsilon(1e-12).margin(0));
     CHECK(mean_of(sample{1, 2, 3}).equivalence_p(1e170) == 0);
     CHECK(std::isnan(mean_of(flat).p));
+    mean_answer const nothing;
+    CHECK((nothing.why == no_answer::too_short && std::isnan(nothing.p) && std::isnan(nothing.mean)));
+    for (double const confidence : {95.0, 1.0, 0.0, -0.5, static_cast<double>(NAN)}) CHECK((std::isnan(mean_of(two).interval(confidence).lo) && std::isnan(mean_of(two).interval(confidence).hi)));
     CHECK(mean_of(sample{1, 3, 2, 5, 1, 2, 4, 3}, true).why == no_answer::none);
     CHECK(mean_of(sample{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, true).why == no_answer::too_short); // a ramp tells of no mean
     CHECK(mean_of(sample{0, 0, 0, 0, 1, 1, 1, 1}, true).why == no_answer::too_short); // one value's worth and a half

@@ -120,7 +120,13 @@ TEST_CASE("several windows in a row have to pass", "[settled:property]") {
     asked.passes = 5; // the fifth would have eight values, the sixth too few
     CHECK(settled(x, asked).settled());
     asked.passes = 6;
-    CHECK(settled(x, asked).lacks == unsettled::passes);
+    CHECK(settled(x, asked).lacks == unsettled::windows);
+    bool seen = false;
+    for (double margin = 0.001; margin < 0.1; margin *= 1.01) seen |= settled(x, stable(margin)).lacks == unsettled::passes; // all pass, and without the last not
+    CHECK(seen);
+    asked.passes = 4;
+    CHECK(settled(series(8, 5.0), asked).lacks == unsettled::windows); // eleven would do
+    CHECK(settled(series(11, 5.0), asked).settled());
 }
 
 TEST_CASE("the unit of the values and of the margin is the caller's", "[settled:property]") {
@@ -139,6 +145,41 @@ TEST_CASE("the unit of the values and of the margin is the caller's", "[settled:
     }
 }
 
+TEST_CASE("what has settled has done so at any size that numbers have", "[settled:property]") {
+    series const x{1, 1.1, .95, 1.2, .9, 1.15, 1, 1.05, .97, 1.3};
+    for (auto const mode : {settle_mode::stable, settle_mode::near_zero})
+        for (double const margin : {0.08, 0.5, 2.0})
+            for (double const slope : {0.0, 0.1})
+                for (int const power : {-1000, -664, -530, 515, 1000}) {
+                    auto asked = stable(margin);
+                    asked.mode = mode, asked.slope_margin = slope;
+                    auto const want = settled(x, asked);
+                    auto other = x;
+                    for (double& each : other) each = std::ldexp(each, power);
+                    asked.margin = std::ldexp(margin, power), asked.slope_margin = std::ldexp(slope, power);
+                    auto const got = settled(other, asked);
+                    INFO(margin << " " << slope << " " << power);
+                    REQUIRE(got);
+                    CHECK(got.lacks == want.lacks);
+                    CHECK(got.change.mean == std::ldexp(want.change.mean, power));
+                    CHECK(got.drift.error == std::ldexp(want.drift.error, power));
+                    CHECK(got.change.equivalence_p(asked.margin) == Approx(want.change.equivalence_p(margin)).epsilon(1e-12));
+                }
+    CHECK(settled(x, stable(0.08)).lacks == unsettled::level);
+    CHECK(settled(x, stable(1e300)).settled()); // and at any margin
+    CHECK(settled(x, stable(1e-300)).lacks == unsettled::level);
+}
+
+TEST_CASE("what moves beyond the margin says so, however much its values depend on each other", "[settled:property]") {
+    series ramp;
+    for (int i = 1; i <= 25; ++i) ramp.push_back(i);
+    CHECK(settled(ramp, stable(1)).lacks == unsettled::level);
+    auto asked = stable(20);
+    asked.slope_margin = 0.5;
+    CHECK(settled(ramp, asked).lacks == unsettled::slope);
+    CHECK(settled(ramp, stable(20)).lacks == unsettled::dependence);
+}
+
 TEST_CASE("what cannot be judged is not called settled", "[settled:degenerate]") {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     auto const why = [](series const& x, settle_request const& asked) { return settled(x, asked).why; };
@@ -153,6 +194,10 @@ TEST_CASE("what cannot be judged is not called settled", "[settled:degenerate]")
     CHECK(why({1, nan, 1, 1, 1, 1, 1, 1, 1}, stable(1)) == no_answer::not_finite);
     CHECK(why({1, INFINITY, 1, 1, 1, 1, 1, 1, 1}, stable(1)) == no_answer::not_finite);
     CHECK(why({1e308, -1e308, 1e308, -1e308, 0, 0, 0, 0, 0}, stable(1)) == no_answer::not_finite);
+    auto const nothing = settled({}, stable(1));
+    CHECK_FALSE(nothing.change);
+    CHECK_FALSE(nothing.drift);
+    CHECK((std::isnan(nothing.change.p) && std::isnan(nothing.drift.mean)));
     CHECK(settled(series(10, 7.5), stable(1e-9)).settled()); // nothing moves at all
     CHECK(settled(series(10, 7.5), near_zero(1)).lacks == unsettled::level);
     series ramp;

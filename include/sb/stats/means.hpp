@@ -13,19 +13,22 @@
 
 namespace sb::stats {
 
-/// A mean, or a difference of two, with the error that it has.
+/// A mean, or a difference of two, with the error that it has; by itself that of nothing.
 struct mean_answer {
-    no_answer why = no_answer::none;
-    double mean = 0, error = 0; ///< what is estimated, known also of values that do not spread; and its standard error
-    double freedom = 0; ///< of the t that it is judged by
-    double statistic = 0, p = 0; ///< two-sided, of being nothing
+    static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    no_answer why = no_answer::too_short;
+    double mean = nan, error = nan; ///< what is estimated, known also of values that do not spread; and its standard error
+    double freedom = nan; ///< of the t that it is judged by
+    double statistic = nan, p = nan; ///< two-sided, of being nothing
     double n = 0; ///< values; fewer where they depend on each other
     explicit operator bool() const noexcept { return why == no_answer::none; }
 
     struct bounds {
         double lo = 0, hi = 0;
     };
+    /// NaN without an answer, and where `confidence` is not between 0 and 1 (95 is not).
     bounds interval(double confidence = 0.95) const noexcept {
+        if (!(confidence > 0 && confidence < 1)) return {nan, nan};
         double const half = student_t_quantile((1 - confidence) / 2, freedom) * error;
         return {mean - half, mean + half};
     }
@@ -44,7 +47,7 @@ inline double effective_n(double n, double rho) noexcept { return rho > 0 ? std:
 namespace detail {
 
 inline mean_answer judged(mean_answer got) noexcept {
-    got.statistic = got.mean / got.error;
+    got.why = no_answer::none, got.statistic = got.mean / got.error;
     got.p = 2 * student_t_upper(std::abs(got.statistic), got.freedom);
     return got;
 }

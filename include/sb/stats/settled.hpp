@@ -6,6 +6,7 @@
 // Of fewer than eight values neither a slope's error nor a dependence can be had: there the line itself has to stay within.
 // Long enough windows must not change their spread either, nor wander by two tests at once that take opposite things for granted.
 // Whoever looks again and again sees a lucky window some day: several windows in a row have to pass.
+// All of it is done in units of a power of two near the window's range: 1e-200 settles as 1 does.
 #pragma once
 #include <sb/stats/adf.hpp>
 #include <sb/stats/answer.hpp>
@@ -35,12 +36,12 @@ struct settle_request {
     double alpha = 0.05; ///< the chance of calling settled what changes by the margin
     double alarm = 0.01; ///< the chance of holding back one of all series because its spread seems to have changed
     std::size_t least = 8; ///< values; never fewer than three, and with fewer than eight alpha holds for independent values only (0.05 is 0.13 where neighbours correlate by a half)
-    int passes = 2; ///< windows that must pass: of all values, of all but the last, …
+    int passes = 2; ///< windows that must pass: of all values, of all but the last, …; least + passes - 1 values are needed
     double slope_margin = 0; ///< a slope of less, per value, does not matter; 0: one that adds less than the margin over half a window
 };
 
 /// What a window lacks.
-enum class unsettled : std::uint8_t { nothing, level, slope, spread, wandering, passes, dependence };
+enum class unsettled : std::uint8_t { nothing, level, slope, spread, wandering, passes, dependence, windows };
 
 inline char const* name_of(unsettled what) noexcept {
     switch (what) {
@@ -50,7 +51,8 @@ inline char const* name_of(unsettled what) noexcept {
     case unsettled::spread: return "its spread has changed";
     case unsettled::wandering: return "it wanders";
     case unsettled::passes: return "earlier windows did not pass yet";
-    case unsettled::dependence: return "its values depend on each other so much that they tell of hardly any change";
+    case unsettled::dependence: return "its values are too dependent on each other to judge";
+    case unsettled::windows: return "too few values for so many windows";
     }
     return "";
 }
@@ -99,25 +101,12 @@ inline mean_answer of_dependent(double change, double squares, double weight, st
     return judged(got);
 }
 
-/// One window, looked at by itself.
-inline settle_answer look(std::span<double const> values, settle_request const& asked) {
+/// One window of values whose range is about 1.
+inline settle_answer judge_window(std::span<double const> values, settle_request const& asked) {
     settle_answer got;
     auto const size = got.n = values.size();
-    auto const none = [&](no_answer why) { return got.why = why, got; };
-    if (!(asked.margin > 0) || !(asked.alpha > 0 && asked.alpha < 0.5) || !(asked.slope_margin >= 0)) return none(no_answer::bad_request);
-    if (!all_finite(values)) return none(no_answer::not_finite);
-    if (size < std::max(asked.least, fewest_to_settle)) return none(no_answer::too_short);
     auto const n = static_cast<double>(size), half = std::floor(n / 2);
-    double const first = values.front();
     auto const [least, most] = std::minmax_element(values.begin(), values.end());
-    if (!std::isfinite(*most - *least) || !std::isfinite((*most - *least) * (*most - *least) * n)) return none(no_answer::not_finite);
-    if (*least == *most) { // nothing moves: there is no doubt to judge by, and none to judge
-        got.effective = n;
-        got.change = got.drift = {no_answer::none, 0, 0, n - 1, 0, 1, n};
-        got.change.mean = asked.mode == settle_mode::near_zero ? first : 0;
-        if (std::abs(got.change.mean) >= asked.margin) got.lacks = unsettled::level;
-        return got;
-    }
     double const rounding = 8 * std::numeric_limits<double>::epsilon() * std::max(std::abs(*least), std::abs(*most));
     // the level
     auto const early = values.first(static_cast<std::size_t>(half)), late = values.subspan(static_cast<std::size_t>(half));
@@ -145,10 +134,13 @@ inline settle_answer look(std::span<double const> values, settle_request const& 
     for (std::size_t i = 0; i < size; ++i) left[i] = values[i] - mean - slope * (static_cast<double>(i) - (n - 1) / 2);
     got.drift = of_dependent(slope * n / 2, square_sum(), n * n / 4 / times, left, 2, rounding);
     got.effective = got.change.n;
+    double const drift_margin = asked.slope_margin > 0 ? asked.slope_margin * n / 2 : asked.margin;
     bool const few = size < fewest_for_slope; // for an interval of the slope: of three values it would have one degree of freedom
     if (!got.change || !(got.drift || few)) {
-        if (few) return none(no_answer::too_short);
-        return got.lacks = unsettled::dependence, got; // as many values as were asked for, and fewer independent ones than it takes
+        if (few) return got.why = no_answer::too_short, got;
+        // as many values as were asked for, and fewer independent ones than it takes; what is beyond the margin needs no test to stand back
+        got.lacks = std::abs(got.change.mean) > asked.margin ? unsettled::level : std::abs(got.drift.mean) > drift_margin ? unsettled::slope : unsettled::dependence;
+        return got;
     }
     if (size >= fewest_for_spread) {
         std::span<double const> const halves[] = {early, late};
@@ -161,10 +153,39 @@ inline settle_answer look(std::span<double const> values, settle_request const& 
         auto const level = kpss(values);
         if (root && level) got.adf_p = root.p, got.kpss_p = level.p;
     }
-    double const drift_margin = asked.slope_margin > 0 ? asked.slope_margin * n / 2 : asked.margin;
     if (!(got.change.equivalence_p(asked.margin) <= asked.alpha)) got.lacks = unsettled::level;
     else if (few ? !(std::abs(slope * n / 2) <= drift_margin) : !(got.drift.equivalence_p(drift_margin) <= asked.alpha)) got.lacks = unsettled::slope;
     else if (got.kpss_p <= asked.alpha && got.adf_p > asked.alpha) got.lacks = unsettled::wandering;
+    return got;
+}
+
+/// One window, looked at by itself.
+inline settle_answer look(std::span<double const> values, settle_request const& asked) {
+    settle_answer got;
+    auto const size = got.n = values.size();
+    auto const none = [&](no_answer why) { return got.why = why, got; };
+    if (!(asked.margin > 0) || !(asked.alpha > 0 && asked.alpha < 0.5) || !(asked.slope_margin >= 0)) return none(no_answer::bad_request);
+    if (!all_finite(values)) return none(no_answer::not_finite);
+    if (size < std::max(asked.least, fewest_to_settle)) return none(no_answer::too_short);
+    auto const [least, most] = std::minmax_element(values.begin(), values.end());
+    double const range = *most - *least;
+    if (!std::isfinite(range)) return none(no_answer::not_finite);
+    if (range == 0) { // nothing moves: there is no doubt to judge by, and none to judge
+        got.effective = static_cast<double>(size);
+        got.change = got.drift = {no_answer::none, 0, 0, got.effective - 1, 0, 1, got.effective};
+        got.change.mean = asked.mode == settle_mode::near_zero ? values.front() : 0;
+        if (std::abs(got.change.mean) >= asked.margin) got.lacks = unsettled::level;
+        return got;
+    }
+    int scale = 0; // a power of two, so that squares neither vanish nor overflow, and no digit is lost
+    (void)std::frexp(range, &scale);
+    std::vector<double> scaled(size);
+    std::transform(values.begin(), values.end(), scaled.begin(), [&](double x) { return std::ldexp(x, -scale); });
+    auto how = asked;
+    how.margin = std::ldexp(asked.margin, -scale);
+    if (asked.slope_margin > 0) how.slope_margin = std::max(std::ldexp(asked.slope_margin, -scale), std::numeric_limits<double>::denorm_min()); // 0 would be the margin
+    got = judge_window(scaled, how);
+    for (double* const each : {&got.change.mean, &got.change.error, &got.drift.mean, &got.drift.error}) *each = std::ldexp(*each, scale);
     return got;
 }
 
@@ -192,7 +213,7 @@ inline std::vector<settle_answer> settled(std::span<std::span<double const> cons
             if (then[i].settled() && alarms[i] <= asked[i].alarm) then[i].lacks = unsettled::spread;
         if (pass == 0) now = then;
         for (std::size_t i = 0; i < all.size(); ++i)
-            if (pass > 0 && pass < asked[i].passes && now[i].settled() && !then[i].settled()) now[i].lacks = unsettled::passes;
+            if (pass > 0 && pass < asked[i].passes && now[i].settled() && !then[i].settled()) now[i].lacks = then[i].why == no_answer::too_short ? unsettled::windows : unsettled::passes;
     }
     return now;
 }
