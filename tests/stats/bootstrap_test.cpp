@@ -150,7 +150,17 @@ TEST_CASE("what cannot be drawn from gets a reason", "[bootstrap:degenerate]") {
     column const none, one{1}, two{1, 2}, same(20, 0.1), broken{1, NAN, 3}, endless{1, INFINITY, 3}, wide{-1.7e308, 1.7e308, 0};
     CHECK(bootstrap_mean(none).why == no_answer::too_short);
     CHECK(bootstrap_mean(one).why == no_answer::too_short);
-    CHECK(bootstrap_mean(two));
+    CHECK(bootstrap_mean(two).why == no_answer::too_short);
+    CHECK(bootstrap_mean(column{1, 2, 3, 4}).why == no_answer::too_short);
+    CHECK(bootstrap_mean(column{1, 2, 3, 4, 5}));
+    CHECK(bootstrap_mean(one).estimate == 1); // what is known is told
+    CHECK(bootstrap_mean(two).estimate == 1.5);
+    CHECK(bootstrap_mean(column{5, 5, 5}).why == no_answer::constant);
+    CHECK(bootstrap_mean(column{5, 5, 5}).estimate == 5);
+    CHECK(bootstrap_mean(same).estimate == 0.1);
+    CHECK(bootstrap(one, &mean).estimate == 1);
+    CHECK(bootstrap(same, &mean).estimate == Approx(0.1));
+    for (auto const& each : {none, broken, endless, wide}) CHECK(std::isnan(bootstrap_mean(each).estimate));
     CHECK(bootstrap_mean(same).why == no_answer::constant);
     CHECK(bootstrap_mean(broken).why == no_answer::not_finite);
     CHECK(bootstrap_mean(endless).why == no_answer::not_finite);
@@ -172,6 +182,7 @@ TEST_CASE("what cannot be drawn from gets a reason", "[bootstrap:degenerate]") {
     auto const count_of = [](std::span<std::size_t const> rows) { return static_cast<double>(rows.size()); };
     CHECK(bootstrap_rows(0, count_of).why == no_answer::too_short);
     CHECK(bootstrap_rows(1, count_of).why == no_answer::too_short);
+    CHECK(bootstrap_rows(1, count_of).estimate == 1);
     CHECK(bootstrap_rows(9, count_of).why == no_answer::perfect_fit);
     CHECK(bootstrap_rows(9, count_of, {2, 1000, 1}).why == no_answer::bad_request);
     CHECK(bootstrap_rows(9, [](auto) { return NAN; }).why == no_answer::not_finite);

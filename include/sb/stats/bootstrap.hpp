@@ -37,7 +37,7 @@ enum class bootstrap_kind : std::uint8_t { bca, percentile };
 
 struct bootstrap_answer {
     no_answer why = no_answer::none;
-    double estimate = 0; ///< of the sample itself; there also where nothing else is
+    double estimate = 0; ///< of the sample itself; there also where nothing else is, but NaN of no value and of one that is not finite
     interval bounds = {}; ///< of the mean of exponential values, at 95 %, it holds the truth in 88, 92, 94 % of samples of 10, 25, 60; widened in 92, 94, 94
     double error = 0; ///< standard deviation of the draws
     double bias = 0, acceleration = 0; ///< Efron's z0 and a; NaN for a percentile interval
@@ -116,12 +116,16 @@ bootstrap_answer bootstrapped(std::size_t n, double estimate, Draw&& draw, Leave
     return got;
 }
 
+/// Four values make 35 different samples, fewer than an interval of 95 % has fortieths, and it holds the mean of normal ones in
+/// 80 %, that of three in 73, of two in 49; of five, with 126, in 84.
+inline constexpr std::size_t fewest_to_draw_from = 5;
+
 inline bootstrap_answer no_bootstrap(std::size_t n, bootstrap_request const& asked) noexcept {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     bootstrap_answer got;
     got.n = n, got.draws = asked.draws, got.estimate = got.error = got.bias = got.acceleration = nan, got.bounds = {nan, nan};
     if (!(asked.confidence > 0 && asked.confidence < 1) || !(static_cast<double>(asked.draws) * (1 - asked.confidence) >= 2 - 1e-9)) got.why = no_answer::bad_request;
-    else if (n < 2) got.why = no_answer::too_short;
+    else if (n < fewest_to_draw_from) got.why = no_answer::too_short;
     return got;
 }
 inline bootstrap_answer no_bootstrap(std::span<double const> values, bootstrap_request const& asked) noexcept {
@@ -138,12 +142,13 @@ inline bootstrap_answer no_bootstrap(std::span<double const> values, bootstrap_r
 /// there is no answer (correction without one value may fail, and is then left out). The values must not depend on each other.
 template <class Statistic>
 bootstrap_answer bootstrap(std::span<double const> values, Statistic&& statistic, bootstrap_request const& asked, bootstrap_room& room) {
-    auto const refused = detail::no_bootstrap(values, asked);
-    if (!refused) return refused;
+    auto refused = detail::no_bootstrap(values, asked);
+    if (values.empty() || !all_finite(values)) return refused;
+    double const estimate = statistic(values);
+    if (!refused) return refused.estimate = estimate, refused;
     auto const n = values.size();
     room.sample.resize(n);
     random_stream chance{asked.seed};
-    double const estimate = statistic(values);
     return detail::bootstrapped(
         n, estimate,
         [&] {
@@ -167,13 +172,14 @@ bootstrap_answer bootstrap(std::span<double const> values, Statistic&& statistic
 /// drawn as a whole, so what belongs together stays together.
 template <class Statistic>
 bootstrap_answer bootstrap_rows(std::size_t n, Statistic&& statistic, bootstrap_request const& asked, bootstrap_room& room) {
-    auto const refused = detail::no_bootstrap(n, asked);
-    if (!refused) return refused;
+    auto refused = detail::no_bootstrap(n, asked);
+    if (n == 0) return refused;
     auto& rows = room.rows;
     rows.resize(n);
     std::iota(rows.begin(), rows.end(), std::size_t{0});
-    random_stream chance{asked.seed};
     double const estimate = statistic(std::span<std::size_t const>{rows});
+    if (!refused) return refused.estimate = estimate, refused;
+    random_stream chance{asked.seed};
     return detail::bootstrapped(
         n, estimate,
         [&] {
@@ -195,18 +201,22 @@ bootstrap_answer bootstrap_rows(std::size_t n, Statistic&& statistic, bootstrap_
 /// Of the mean, the same draws as above without laying out any sample.
 inline bootstrap_answer bootstrap_mean(std::span<double const> values, bootstrap_request const& asked, bootstrap_room& room) {
     auto refused = detail::no_bootstrap(values, asked);
-    if (!refused) return refused;
+    if (values.empty() || !all_finite(values)) return refused;
     auto const n = values.size();
     auto const count = static_cast<double>(n);
     auto const [least, most] = std::minmax_element(values.begin(), values.end());
     double const range = *most - *least, origin = *least;
-    if (!std::isfinite(range)) return refused.why = no_answer::not_finite, refused;
+    if (!std::isfinite(range)) {
+        if (refused) refused.why = no_answer::not_finite;
+        return refused;
+    }
     int scale = 0; // distances from the least value, in a unit that neither vanishes nor overflows
     (void)std::frexp(range, &scale);
     room.sample.resize(n);
     for (std::size_t i = 0; i < n; ++i) room.sample[i] = std::ldexp(values[i] - origin, -scale);
     double sum = 0;
     for (double const x : room.sample) sum += x;
+    if (!refused) return refused.estimate = origin + std::ldexp(sum / count, scale), refused;
     random_stream chance{asked.seed};
     auto got = detail::bootstrapped(
         n, sum / count,
