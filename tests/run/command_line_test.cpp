@@ -19,10 +19,17 @@ TEST_CASE("the last lines of a text, the broken first one too when it is all the
     CHECK(last_lines("a\n\nb\n\n", 3) == lines{"a", "", "b"});
 }
 
-TEST_CASE("quantiles as R's default has them") {
-    CHECK(quantile_of({1, 2, 3, 4}, 0.5) == 2.5);
-    CHECK(quantile_of({1, 2, 3, 4}, 0.95) == Approx(3.85));
-    CHECK(quantile_of({7}, 0.95) == 7);
+TEST_CASE("a summary has its quantiles as R's default has them") {
+    summary all;
+    sb::run_record run;
+    run.scenario = "one", run.wall_s = 7;
+    all.add(run);
+    run.scenario = "four";
+    for (double const wall : {4.0, 1.0, 3.0, 2.0}) run.wall_s = wall, all.add(run);
+    auto const rows = all.rows();
+    CHECK(rows[0].p95_wall_s == 7);
+    CHECK(rows[1].median_wall_s == 2.5);
+    CHECK(rows[1].p95_wall_s == Approx(3.85));
 }
 
 TEST_CASE("a stream of presets keeps their order and passes other records through") {

@@ -113,7 +113,14 @@ TEST_CASE("fading weights: units and origin move with the values, and hardly fad
 }
 
 TEST_CASE("fading weights of no value, of one and of equal ones", "[ewm:degenerate]") {
+    for (double const alpha : {2.0, 0.0, -0.5, 1.0000001, static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
+        ewm bad{alpha};
+        bad.push(3), bad.push(4);
+        CHECK(bad.why() == no_answer::bad_request);
+        CHECK_FALSE((bad.mean() || bad.spread() || bad.stddev()));
+    }
     ewm none{0.5};
+    CHECK(none.why() == no_answer::too_short);
     CHECK_FALSE(none.mean());
     CHECK_FALSE(none.spread());
     CHECK_FALSE(none.stddev());

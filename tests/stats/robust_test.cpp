@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <sb/stats/robust.hpp>
 #include "support/catch.hpp"
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -8,8 +9,11 @@ using sb::stats::fence_of;
 using sb::stats::median_of;
 using numbers = std::vector<double>;
 
-TEST_CASE("a median is the middle, or the mean of two middles, and 0 of nothing", "[robust:oracle][robust:degenerate]") {
-    CHECK(median_of(numbers{}) == 0);
+TEST_CASE("a median is the middle, or the mean of two middles, and no number of nothing", "[robust:oracle][robust:degenerate]") {
+    CHECK(std::isnan(median_of(numbers{})));
+    CHECK(std::isnan(median_of(numbers{1, NAN, 2, 3})));
+    CHECK(median_of(numbers{1.5e308, 1.5e308}) == 1.5e308);
+    CHECK(median_of(numbers{1.5e308, 1.7e308}) == Approx(1.6e308));
     CHECK(median_of(numbers{7}) == 7);
     CHECK(median_of(numbers{9, 1}) == 5);
     CHECK(median_of(numbers{9, 1, 4}) == 4);
@@ -32,6 +36,9 @@ TEST_CASE("a fence around equal values is a tenth of them wide, and one around n
     CHECK(same.lo == Approx(1.8));
     CHECK(same.hi == Approx(2.2));
     CHECK_FALSE(same.holds(3));
-    CHECK(fence_of(numbers{}).hi == 0);
+    CHECK(std::isnan(fence_of(numbers{}).hi));
+    CHECK_FALSE(fence_of(numbers{}).holds(0));
+    CHECK_FALSE(fence_of(numbers{1, NAN, 2}).holds(1));
+    CHECK(fence_of(numbers{-1.7e308, -1.7e308, 1.7e308, 1.7e308, 1.7e308}).holds(0)); // a spread beyond all doubles
     CHECK(fence_of(numbers{5}).holds(5));
 }

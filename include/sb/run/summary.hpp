@@ -5,6 +5,7 @@
 #include <sb/record/run.hpp>
 #include <sb/run/check.hpp>
 #include <sb/run/compose.hpp>
+#include <sb/stats/quantile.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -14,15 +15,6 @@
 #include <vector>
 
 namespace sb::run {
-
-/// Quantile of sorted numbers, between neighbours by distance (type 7 of Hyndman and Fan).
-inline double quantile_of(std::vector<double> const& sorted, double p) noexcept {
-    if (sorted.empty()) return 0;
-    auto const at = p * static_cast<double>(sorted.size() - 1);
-    auto const low = static_cast<std::size_t>(at);
-    auto const high = std::min(low + 1, sorted.size() - 1);
-    return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
-}
 
 /// How a run counts for a person: an output that was not found right is no good end.
 struct verdict {
@@ -62,8 +54,8 @@ public:
         std::vector<row> all;
         for (auto [one, walls] : scenarios_) {
             std::sort(walls.begin(), walls.end());
-            one.median_wall_s = quantile_of(walls, 0.5);
-            one.p95_wall_s = quantile_of(walls, 0.95);
+            one.median_wall_s = stats::sorted_quantile(walls, 0.5);
+            one.p95_wall_s = stats::sorted_quantile(walls, 0.95);
             all.push_back(std::move(one));
         }
         return all;

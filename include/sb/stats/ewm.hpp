@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Mean and spread of a stream in which a value counts the less the older it is.
 #pragma once
+#include <sb/stats/answer.hpp>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -12,10 +13,11 @@ enum class ewm_start : std::uint8_t { recursive, normalised };
 
 class ewm {
 public:
-    /// `alpha`: the weight of the newest, above 0 and at most 1.
-    explicit ewm(double alpha, ewm_start start = ewm_start::recursive) noexcept : alpha_{alpha}, start_{start} {}
+    /// `alpha`: the weight of the newest, above 0 and at most 1; with another there is never an answer (`bad_request`).
+    explicit ewm(double alpha, ewm_start start = ewm_start::recursive) noexcept : alpha_{alpha}, start_{start}, why_{alpha > 0 && alpha <= 1 ? no_answer::none : no_answer::bad_request} {}
 
     void push(double x) noexcept {
+        if (why_ != no_answer::none) return;
         if (count_ == 0) origin_ = x;
         double const at = x - origin_, keeps = 1 - alpha_;
         double const weight = count_ == 0 || start_ == ewm_start::normalised ? 1 : alpha_;
@@ -26,6 +28,7 @@ public:
         squares_ += weight * off * (at - mean_);
         ++count_;
     }
+    no_answer why() const noexcept { return why_ == no_answer::none && count_ == 0 ? no_answer::too_short : why_; }
     std::int64_t count() const noexcept { return count_; }
     std::optional<double> mean() const noexcept { return count_ > 0 ? std::optional{origin_ + mean_} : std::nullopt; }
     /// Of these values themselves.
@@ -39,6 +42,7 @@ public:
 private:
     double alpha_;
     ewm_start start_;
+    no_answer why_;
     std::int64_t count_ = 0;
     double origin_ = 0, mean_ = 0, squares_ = 0, weights_ = 0, weights_squared_ = 0;
 };

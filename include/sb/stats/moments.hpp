@@ -3,6 +3,8 @@
 //
 // How it works: Welford's updates, of distances from the first value, so that what all values share costs no digits (of values that are
 // there at once, two sums, the second of what the first left); parts are merged by Chan's. Values that are all the same have a spread of exactly nothing.
+// Squares are those of a double: of distances below 1e-154 a spread loses digits (below 1e-162 all of it), above 1e154 it is infinite; scaled_moments.hpp
+// has no such bounds.
 #pragma once
 #include <sb/stats/sums.hpp>
 #include <algorithm>

@@ -12,34 +12,8 @@
 
 namespace sb::stats {
 
-/// Of two middle values their mean; 0 without any.
-inline double median_of(std::vector<double> values) {
-    if (values.empty()) return 0;
-    auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    if (values.size() % 2 == 1) return *middle;
-    return (*std::max_element(values.begin(), middle) + *middle) / 2;
-}
-inline double median_of(std::span<double const> values) { return median_of(std::vector<double>(values.begin(), values.end())); }
-
-struct fence {
-    double median = 0;
-    double lo = 0, hi = 0; ///< what lies outside is an outlier
-    bool holds(double x) const noexcept { return x >= lo && x <= hi; }
-};
-
-/// Ten robust standard deviations (1.4826 times the median absolute deviation; Iglewicz and Hoaglin 1993) around the
-/// median, and never less than `least` of it: more than half of the values may be equal. Of normal values in a series of
-/// six one in a hundred series has one outside, of longer ones fewer.
-inline fence fence_of(std::span<double const> values, double least = 0.1) {
-    fence made;
-    made.median = median_of(values);
-    std::vector<double> off(values.begin(), values.end());
-    for (auto& x : off) x = std::abs(x - made.median);
-    auto const room = std::max(10 * 1.4826 * median_of(std::move(off)), least * std::abs(made.median));
-    made.lo = made.median - room, made.hi = made.median + room;
-    return made;
-}
+/// The quantile at ½: of two middle values their mean; NaN without any, or where one is not finite.
+inline double median_of(std::span<double const> values) { return quantile(values, 0.5).value; }
 
 /// A spread, as it is and as the standard deviation that normal values with it have.
 struct scale_answer {
@@ -81,6 +55,26 @@ inline scale_answer mad(std::span<double const> values, std::vector<double>& roo
 inline scale_answer mad(std::span<double const> values) {
     std::vector<double> room;
     return mad(values, room);
+}
+
+struct fence {
+    double median = 0;
+    double lo = 0, hi = 0; ///< what lies outside is an outlier
+    bool holds(double x) const noexcept { return x >= lo && x <= hi; }
+};
+
+/// Ten robust standard deviations (1.4826 times the median absolute deviation; Iglewicz and Hoaglin 1993) around the
+/// median, and never less than `least` of it: more than half of the values may be equal. Of normal values in a series of
+/// six one in a hundred series has one outside, of longer ones fewer. NaN, which holds nothing, without any value or where one is not finite.
+inline fence fence_of(std::span<double const> values, double least = 0.1) {
+    std::vector<double> space;
+    fence made;
+    made.median = median_of(values);
+    auto const off = mad(values, space);
+    double const spread = off.why == no_answer::too_short ? 0 : off.why == no_answer::not_finite ? std::numeric_limits<double>::infinity() : off.raw;
+    auto const room = std::max(10 * 1.4826 * spread, least * std::abs(made.median));
+    made.lo = made.median - room, made.hi = made.median + room;
+    return made;
 }
 
 /// From the lower quartile to the upper one, each by the same rule; a quarter of the values may be spoilt. Of normal values it is
