@@ -626,6 +626,7 @@ TEST_CASE("the interval of a choice is that of a model with as much freedom as t
     }
     CHECK(forecast(got, wider, 1) == no_answer::bad_request);
     CHECK(forecast(choose_arima(series{1, 2}), wider) == no_answer::too_short);
+    CHECK(choose_arima(std::span{x}.first(8)).most_coefficients <= 2); // of so few values no larger model is one to choose
 }
 
 TEST_CASE("what made a series is mostly what is chosen", "[arima_choice:property]") {

@@ -38,7 +38,7 @@ struct arima_choice_request {
 struct arima_choice {
     arima_answer best; ///< its `why` where there is none: the first candidate's
     std::size_t d = 0, tried = 0, answered = 0; ///< differences, models, and those with an answer
-    std::size_t most_coefficients = 0; ///< of one of these
+    std::size_t most_coefficients = 0; ///< of one that might have been chosen: its criterion is within ten of the least (Burnham and Anderson 2002)
     explicit operator bool() const noexcept { return static_cast<bool>(best); }
 };
 
@@ -76,18 +76,25 @@ inline arima_choice choose_arima(std::span<double const> values, arima_choice_re
     else if (auto const left = least_squares(asked.regressors, values); left) got.d = differences_needed(left.residuals, asked.level, room);
     arima_request one;
     one.regressors = asked.regressors, one.effort = asked.effort;
+    struct rival {
+        double aicc;
+        std::size_t coefficients;
+    };
+    std::vector<rival> rivals;
     auto const consider = [&](arima_constant constant) {
         one.constant = constant;
         for (auto const& each : candidates) {
             one.order = {each.p, got.d, each.q};
             auto model = arima(values, one, room.fit);
-            if (++got.tried; model) ++got.answered, got.most_coefficients = std::max(got.most_coefficients, model.parameters - 1); // but for the deviation
+            if (++got.tried; model) ++got.answered, rivals.push_back({model.aicc, model.parameters - 1}); // but for the deviation
             bool const first = got.tried == 1, better = model && (!got.best || model.aicc < got.best.aicc - 1e-7); // a tie is the earlier one's
             if (first || better) got.best = std::move(model);
         }
     };
     consider(asked.constant);
     if (asked.constant == arima_constant::by_order && asked.candidates.empty() && got.d == 1) consider(arima_constant::with);
+    for (auto const& each : rivals)
+        if (each.aicc <= got.best.aicc + 10) got.most_coefficients = std::max(got.most_coefficients, each.coefficients);
     return got;
 }
 inline arima_choice choose_arima(std::span<double const> values, arima_choice_request const& asked = {}) {
@@ -96,7 +103,7 @@ inline arima_choice choose_arima(std::span<double const> values, arima_choice_re
 }
 
 /// As of the model that was chosen (arima.hpp), with errors and intervals that allow for the choice and for what was estimated:
-/// of 20 values of noise, of a regression or of a walk 94 to 96 % of the next ones lie within 95 %, and not 84 to 88; far steps of a walk
+/// of 20 values of noise, of a regression or of a walk 94 to 97 % of the next ones lie within 95 %, and not 84 to 88; far steps of a walk
 /// less often, for that it is one is shown by many values only. docs/explanation/convergence.md has more.
 inline no_answer forecast(arima_choice const& chosen, std::span<forecast_point> to, double confidence = 0.95, std::span<std::span<double const> const> regressors = {}) noexcept {
     if (auto const why = forecast(chosen.best, to, confidence, regressors); why != no_answer::none) return why;
