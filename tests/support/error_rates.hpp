@@ -72,6 +72,11 @@ public:
         for (char& each : x) each = coin_.chance(chance);
         return x;
     }
+    /// 1 for each that failed.
+    std::vector<double> failures(double chance) {
+        auto const all = tries(chance);
+        return {all.begin(), all.end()};
+    }
     std::int64_t hits(double chance) {
         std::int64_t sum = 0;
         for (std::size_t i = 0; i < n_; ++i) sum += coin_.chance(chance);
@@ -154,6 +159,7 @@ inline constexpr error_row tests_of_nothing[] = {
     {"levene", "Levene (median): two samples are called unlike in spread", holds::nearly, [](experiment& x) { return detail::levene_rejects(x.two()); }},
     {"ks", "Kolmogorov-Smirnov: two samples are called different", holds::at_most, [](experiment& x) { auto const [a, b] = x.two(); return detail::rejects(stats::ks(a, b)); }},
     {"mann_whitney", "Mann-Whitney: the same", holds::at_most, [](experiment& x) { auto const [a, b] = x.two(); return detail::rejects(stats::mann_whitney(a, b)); }, {4, 40, 4}},
+    {"mann_whitney", "Mann-Whitney: the same, of runs of which one in twenty fails", holds::at_most, [](experiment& x) { auto const a = x.failures(0.05), b = x.failures(0.05); return detail::rejects(stats::mann_whitney(a, b)); }, {4, 40, 4}},
     {"means", "Welch: two means are called different, spreads alike", holds::nearly, [](experiment& x) { auto const [a, b] = x.two(); return detail::rejects(stats::difference_of_means(a, b)); }},
     {"means", "Welch: the same, one spread twice the other", holds::nearly, [](experiment& x) { auto const [a, b] = x.two(0, 2); return detail::rejects(stats::difference_of_means(a, b)); }},
     {"means", "paired: a mean difference is called one", holds::exactly, [](experiment& x) { auto const [a, b] = x.two(); return detail::rejects(stats::paired_difference(a, b)); }},
@@ -162,6 +168,8 @@ inline constexpr error_row tests_of_nothing[] = {
     {"correlation", "Pearson: two samples are said to go together", holds::exactly, [](experiment& x) { auto const [a, b] = x.two(); return detail::rejects(stats::correlation(a, b)); }},
     {"rank_correlation", "Spearman: the same", holds::nearly, [](experiment& x) { auto const [a, b] = x.two(); return detail::rejects(stats::spearman(a, b)); }},
     {"rank_correlation", "Kendall: the same", holds::nearly, [](experiment& x) { auto const [a, b] = x.two(); return detail::rejects(stats::kendall(a, b)); }, {1, 40, 1}},
+    {"rank_correlation", "Kendall: the same, of runs of which one in twenty fails", holds::at_most, [](experiment& x) { auto const a = x.failures(0.05), b = x.failures(0.05); return detail::rejects(stats::kendall(a, b)); }},
+    {"rank_correlation", "Kendall: such runs are said to fail more often or less with time", holds::at_most, [](experiment& x) { return detail::rejects(stats::kendall(x.rising(std::vector<double>(x.n()), 1), x.failures(0.05))); }},
 };
 inline constexpr error_row intervals_of_something[] = {
     {"interval", "mean, by t", holds::exactly, [](experiment& x) { return detail::mean_is_missed(x.values(3), 3); }},

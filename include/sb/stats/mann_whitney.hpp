@@ -2,19 +2,24 @@
 // Two samples without any distribution: does one tend to be larger (Mann and Whitney), and by how much (Hodges and Lehmann)?
 //
 // How it works: under the null hypothesis any values of the pool may be the second sample's, so the sums of its ranks are counted
-// over all choices, one value of the pool after the other; equal values share their middle rank, which doubled is whole. Of all
+// over all choices, one value of the pool after the other; equal values share their middle rank, which doubled is whole. Of few
+// different values, or few that are not the same one, only how many of each are chosen is counted (tie_tables.hpp). Of all
 // differences between the samples those in the middle are found without laying them out: how many lie below a bound is counted
 // along the two sorted samples, and the bound is halved in on, double by double.
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <sb/stats/interval.hpp>
 #include <sb/stats/normal.hpp>
+#include <sb/stats/tie_tables.hpp>
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numbers>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,7 +32,7 @@ struct rank_sum_answer {
     double effect = 0; ///< U of all pairs: the chance that a second value is larger than a first; ½ is no effect
     double shift = 0; ///< median of all differences, second less first
     interval shift_interval = {}; ///< infinite where so few values cannot be that sure
-    bool exact = true; ///< else by the normal distribution, corrected for ties and steps
+    bool exact = true; ///< p is counted; else by the normal distribution, corrected for ties and steps, and no less than the chance of just this outcome
     std::size_t first = 0, second = 0; ///< values
     explicit operator bool() const noexcept { return why == no_answer::none; }
 };
@@ -80,9 +85,17 @@ inline void rank_sum_chances(std::span<std::size_t const> ranks, std::size_t cho
         }
 }
 
+/// The logarithm of the number of ways to choose so many of `count`.
+inline double log_choices(std::size_t count, std::size_t chosen) noexcept {
+    if (chosen == 0 || chosen == count) return 0;
+    auto const n = static_cast<double>(count), k = static_cast<double>(chosen);
+    return stirling_rest(n) - stirling_rest(k) - stirling_rest(n - k) - k * std::log(k / n) - (n - k) * std::log1p(-k / n) + std::log(n / (2 * std::numbers::pi * k * (n - k))) / 2;
+}
+
 } // namespace detail
 
-/// `most_steps`: of counting; beyond, the normal distribution is taken.
+/// `most_steps`: of counting; beyond, the normal distribution is taken. Of two different values, of few, or of many equal ones among
+/// few others, p is always counted, whatever the sizes.
 inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<double const> second, double confidence = 0.95, double most_steps = 2e7) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
     rank_sum_answer got;
@@ -98,10 +111,10 @@ inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<dou
     if (!std::isfinite(b.back() - a.front()) || !std::isfinite(b.front() - a.back())) return none(no_answer::not_finite);
 
     // doubled ranks of the pool, in order; those of the second sample added up
-    std::vector<std::size_t> ranks;
+    std::vector<std::size_t> ranks, counts; // of all; of equal values
     ranks.reserve(all);
-    std::size_t own = 0;
-    double ties = 0;
+    std::size_t own = 0, step = 0; // what divides every difference of ranks
+    double ties = 0, log_chance = 0; // of so many of each value in the second sample
     bool tied = false;
     for (std::size_t i = 0, j = 0; i < m || j < n;) {
         double const x = j == n || (i < m && a[i] <= b[j]) ? a[i] : b[j];
@@ -109,8 +122,10 @@ inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<dou
         while (i < m && a[i] == x) ++i;
         while (j < n && b[j] == x) ++j;
         auto const count = i + j - begin, rank = 2 * begin + count + 1;
-        ranks.insert(ranks.end(), count, rank);
+        if (begin > 0 && step != 1) step = std::gcd(step, rank - ranks.back());
+        ranks.insert(ranks.end(), count, rank), counts.push_back(count);
         own += (j - j0) * rank;
+        log_chance += detail::log_choices(count, j - j0);
         tied |= count > 1;
         auto const t = static_cast<double>(count);
         ties += t * t * t - t;
@@ -129,7 +144,14 @@ inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<dou
     double const spread = std::sqrt(pairs / 12 * (whole + 1 - ties / (whole * (whole - 1))));
     auto const steps = whole * dn * (pairs + 1);
     std::vector<double> chances;
-    got.exact = steps * (tied ? 2 : 1) <= most_steps;
+    double const middle = dn * (whole + 1); // of doubled ranks
+    std::optional<double> of_ties;
+    if (tied) {
+        std::size_t const sizes[] = {m, n};
+        std::int64_t const second_only[] = {0, 1};
+        of_ties = detail::tie_tables{counts, sizes, detail::table_score::products, second_only}.farther(static_cast<std::int64_t>(std::abs(static_cast<double>(own) - middle)), std::min(most_steps, detail::most_table_steps));
+    }
+    got.exact = of_ties || steps * (tied ? 2 : 1) <= most_steps;
     double const tail = (1 - confidence) / 2;
     std::uint64_t beyond = 0; // differences that may lie outside on each side
     if (steps <= most_steps) {
@@ -147,10 +169,10 @@ inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<dou
             }
         }
         if (!tied) {
-            double const middle = pairs / 2, off = std::abs(got.statistic - middle);
+            double const half = pairs / 2, off = std::abs(got.statistic - half);
             double reached = 0;
             for (std::size_t u = 0; u <= m * n; ++u)
-                if (std::abs(static_cast<double>(u) - middle) >= off) reached += last[lowest + u];
+                if (std::abs(static_cast<double>(u) - half) >= off) reached += last[lowest + u];
             got.p = std::min(1.0, reached);
         }
     } else {
@@ -160,18 +182,19 @@ inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<dou
     if (beyond == 0) got.shift_interval = {-infinite, infinite};
     else got.shift_interval = {detail::nth_difference(a, b, beyond), detail::nth_difference(a, b, total + 1 - beyond)};
 
-    if (got.exact && tied) {
+    if (of_ties) got.p = *of_ties;
+    else if (got.exact && tied) {
         auto const most = *std::max_element(ranks.begin(), ranks.end()) * n;
         detail::rank_sum_chances(ranks, n, most, chances);
         double const* const last = chances.data() + n * (most + 1);
-        double const middle = dn * (whole + 1), off = std::abs(static_cast<double>(own) - middle); // of doubled ranks
+        double const off = std::abs(static_cast<double>(own) - middle);
         double reached = 0;
         for (std::size_t sum = 0; sum <= most; ++sum)
             if (std::abs(static_cast<double>(sum) - middle) >= off) reached += last[sum];
         got.p = std::min(1.0, reached);
     } else if (!got.exact) {
-        double const off = std::max(0.0, std::abs(got.statistic - pairs / 2) - 0.5);
-        got.p = std::min(1.0, 2 * normal_upper(off / spread));
+        double const half_step = std::max(0.5, static_cast<double>(step) / 4), off = std::max(0.0, std::abs(got.statistic - pairs / 2) - half_step);
+        got.p = std::clamp(2 * normal_upper(off / spread), std::exp(log_chance - detail::log_choices(all, n)), 1.0);
     }
     return got;
 }

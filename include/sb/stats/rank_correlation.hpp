@@ -5,21 +5,26 @@
 // orders that one side may have. For Spearman half of the places are filled by each half of the values, and sums of the halves
 // that reach far enough are counted between two sorted lists; of more values the distribution is taken for a symmetric beta one,
 // as wide and as peaked as the true one, whose moments are known (Pitman 1937). For Kendall the number of pairs out of order has
-// a known distribution without ties. Pairs out of order are counted as they are merged (Knight 1966).
+// a known distribution where one side has no ties: its chances are the coefficients of a product of (1 - q^a) / (1 - q^b), Gauss's
+// polynomials. With ties on both sides pairings that look the same are counted together (tie_tables.hpp). Pairs out of order are
+// counted as they are merged (Knight 1966).
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <sb/stats/correlation.hpp>
 #include <sb/stats/saddle_point.hpp>
 #include <sb/stats/student_t.hpp>
+#include <sb/stats/tie_tables.hpp>
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,7 +34,7 @@ struct rank_correlation_answer {
     no_answer why = no_answer::none;
     double r = 0; ///< Spearman's rho, or Kendall's tau-b: from -1 to 1
     double p = 0; ///< two-sided, of independent pairs in no order
-    bool exact = true; ///< counted over all orders; else by a beta distribution (Spearman) or the normal one (Kendall), ties allowed for
+    bool exact = true; ///< p is counted over all orders; else by a beta distribution (Spearman) or the normal one (Kendall), ties and steps allowed for
     std::size_t n = 0; ///< pairs
     explicit operator bool() const noexcept { return why == no_answer::none; }
 };
@@ -38,6 +43,7 @@ struct rank_correlation_answer {
 struct rank_room {
     std::vector<std::size_t> order;
     std::vector<double> x, y, spare;
+    std::vector<std::size_t> counts_x, counts_y; ///< of equal values, in order
 };
 
 namespace detail {
@@ -58,17 +64,19 @@ struct tie_sums {
 };
 
 /// Twice the rank less n + 1, equal values sharing their middle.
-inline tie_sums lay_ranks(std::span<double const> values, std::vector<std::size_t>& order, std::vector<double>& ranks) {
+inline tie_sums lay_ranks(std::span<double const> values, std::vector<std::size_t>& order, std::vector<double>& ranks, std::vector<std::size_t>* counts = nullptr) {
     auto const n = values.size();
     order.resize(n), ranks.resize(n);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
     tie_sums ties;
+    if (counts) counts->clear();
     std::size_t before = 0; // twice the rank of those before
     for (std::size_t i = 0, end = 0; i < n; i = end) {
         for (end = i + 1; end < n && values[order[end]] == values[order[i]]; ++end) {}
         for (auto at = i; at < end; ++at) ranks[order[at]] = static_cast<double>(i + end) - static_cast<double>(n);
         ties.add(end - i);
+        if (counts) counts->push_back(end - i);
         if (i > 0) ties.step = std::gcd(ties.step, std::uint64_t{i + end - before});
         before = i + end;
     }
@@ -83,6 +91,7 @@ inline no_answer lacks_pairs(std::span<double const> x, std::span<double const> 
     return same(x) || same(y) ? no_answer::constant : no_answer::none;
 }
 
+inline constexpr std::size_t most_whole = 300'000; // values whose sum of products is exact
 inline constexpr std::size_t most_ordered = 10; // ten values have 3.6 million orders, in 252 times two halves of 120
 
 /// Of all orders of y those whose sum of products with x, both whole and of mean nothing, is as far from nothing as `sum`.
@@ -180,6 +189,38 @@ inline void lay_inversion_chances(std::size_t n, std::size_t most, std::vector<d
     for (double& each : chances) each /= orders;
 }
 
+/// The same of values of which so many each are equal, whatever their order.
+inline void lay_inversion_chances(std::vector<std::size_t> counts, std::size_t most, std::vector<double>& chances) {
+    std::sort(counts.begin(), counts.end(), std::greater{});
+    chances.assign(most + 1, 0);
+    chances[0] = 1;
+    std::size_t before = counts[0], degree = 0;
+    for (std::size_t at = 1; at < counts.size(); before += counts[at++])
+        for (std::size_t i = 1; i <= counts[at]; ++i) { // times (1 - q^up) / (1 - q^i), and by as many orders more
+            auto const up = before + i;
+            degree += before;
+            auto const last = std::min(most, degree);
+            double const fewer = static_cast<double>(i) / static_cast<double>(up);
+            for (auto k = i; k <= last; ++k) chances[k] += chances[k - i];
+            for (auto k = last; k >= up; --k) chances[k] = (chances[k] - chances[k - up]) * fewer;
+            for (std::size_t k = 0; k <= std::min(last, up - 1); ++k) chances[k] *= fewer;
+        }
+}
+inline constexpr double most_inversion_steps = 5e6; // some milliseconds
+/// The chance that pairs agree, less those that do not, as far from nothing as `score`, when one side has no equal values and the
+/// other so many of each; none where that takes long.
+inline std::optional<double> far_inversions(std::vector<std::size_t> const& counts, double score, std::vector<double>& chances) {
+    double all = 0, squares = 0, most = 0;
+    for (auto const each : counts) {
+        auto const c = static_cast<double>(each);
+        all += c, squares += c * c, most = std::max(most, c);
+    }
+    double const fewer = ((all * all - squares) / 2 - std::abs(score)) / 2;
+    if (2 * (all - most) * fewer > most_inversion_steps) return {};
+    lay_inversion_chances(counts, static_cast<std::size_t>(fewer), chances);
+    return std::min(1.0, 2 * std::accumulate(chances.begin(), chances.end(), 0.0));
+}
+
 /// Of the pairs that agree less those that do not, when nothing depends on anything (Kendall, Rank Correlation Methods 1970, 4.9).
 inline double score_variance(double n, tie_sums const& x, tie_sums const& y) noexcept {
     double const ordered = n * (n - 1), plain = (ordered * (2 * n + 5) - x.spread - y.spread) / 18 + 2 * x.pairs * y.pairs / ordered;
@@ -187,43 +228,49 @@ inline double score_variance(double n, tie_sums const& x, tie_sums const& y) noe
 }
 
 inline constexpr std::size_t most_inverted = 50; // values whose distribution is counted, in under a millisecond
-inline constexpr std::size_t most_tied = 8; // the same, with ties
 
-/// Of all orders of y those whose pairs agree with those of x, less those that do not, as far from nothing as `score`. Sorts y.
-inline double far_scores(std::span<double const> x, std::span<double> y, double score) {
-    std::sort(y.begin(), y.end());
-    auto const sign = [](double a, double b) { return (a > b) - (a < b); };
-    double reached = 0, all = 0;
-    do { // orders that look the same are as many each
-        int sum = 0;
-        for (std::size_t i = 0; i < x.size(); ++i)
-            for (std::size_t j = 0; j < i; ++j) sum += sign(x[i], x[j]) * sign(y[i], y[j]);
-        all += 1, reached += std::abs(sum) >= std::abs(score) ? 1 : 0;
-    } while (std::next_permutation(y.begin(), y.end()));
-    return reached / all;
+/// The chance that x and y, of so many equal values each, go together or against each other as far as `score`; none where that takes long.
+inline std::optional<double> far_tables(std::span<std::size_t const> x, std::span<std::size_t const> y, table_score by, double score) {
+    auto const rows = x.size() < y.size() ? y : x, columns = x.size() < y.size() ? x : y;
+    std::int64_t before = 0, all = 0;
+    for (auto const count : columns) all += static_cast<std::int64_t>(count);
+    std::vector<std::int64_t> values;
+    if (columns.size() == 2 && by == table_score::pairs) values = {0, 1}, by = table_score::products; // the ranks of the second: the pairs of both
+    else
+        for (auto const each : columns) {
+            auto const count = static_cast<std::int64_t>(each);
+            values.push_back(2 * before + count - all), before += count;
+        }
+    return tie_tables{rows, columns, by, values}.farther(static_cast<std::int64_t>(std::abs(score)));
 }
 
 } // namespace detail
 
-/// Spearman's rho. p is counted up to ten pairs, ties and all. Beyond, without ties, at eleven pairs it is within 0.002 of the
-/// counted one and within 3 % of it down to 0.01, nearer with every pair more; far out it is too large. With few different values
-/// it may be off by 0.05.
+/// Spearman's rho. p is counted up to ten pairs, ties and all, and of more where few values differ, so that it is soon done. Else,
+/// without ties, at eleven pairs it is within 0.002 of the counted one and within 3 % of it down to 0.01, nearer with every pair
+/// more; far out it is too large. With many equal values on both sides it may be off by 0.05.
 inline rank_correlation_answer spearman(std::span<double const> x, std::span<double const> y, rank_room& room) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     rank_correlation_answer got;
     auto const n = got.n = x.size();
     got.why = detail::lacks_pairs(x, y);
     if (!got) return got.r = got.p = nan, got;
-    auto const ties_x = detail::lay_ranks(x, room.order, room.x), ties_y = detail::lay_ranks(y, room.order, room.y);
+    auto const ties_x = detail::lay_ranks(x, room.order, room.x, &room.counts_x), ties_y = detail::lay_ranks(y, room.order, room.y, &room.counts_y);
     auto const& unit = vector_unit::chosen();
-    double const sum = unit.dot(room.x.data(), room.y.data(), n); // whole, and exact, up to 300,000 pairs
+    double const sum = unit.dot(room.x.data(), room.y.data(), n); // whole, and exact up to most_whole
     if (got.exact = n <= detail::most_ordered; got.exact) got.p = detail::far_products(room.x, room.y, sum);
     double const xx = unit.dot(room.x.data(), room.x.data(), n), yy = unit.dot(room.y.data(), room.y.data(), n), whole = std::sqrt(xx) * std::sqrt(yy);
     got.r = sum == xx && xx == yy ? 1 : sum == -xx && xx == yy ? -1 : std::clamp(sum / whole, -1.0, 1.0);
     if (got.exact) return got;
     auto const count = static_cast<double>(n);
-    // no order is rarer than one of all that show, and without ties its mirror image
     bool const tied = ties_x.pairs > 0 || ties_y.pairs > 0;
+    if (tied && sum != 0 && n <= detail::most_whole) {
+        auto const &few = room.counts_x.size() < room.counts_y.size() ? room.counts_x : room.counts_y, &many = &few == &room.counts_x ? room.counts_y : room.counts_x;
+        // of two values the ranks are as good as the pairs
+        auto const counted = few.size() == 2 && many.size() == n ? detail::far_inversions(few, sum / count, room.spare) : detail::far_tables(room.counts_x, room.counts_y, detail::table_score::products, sum);
+        if (counted) return got.p = *counted, got.exact = true, got;
+    }
+    // no order is rarer than one of all that show, and without ties its mirror image
     double const rarest = std::exp(std::max(ties_x.log_orders, ties_y.log_orders) - detail::tie_sums::log_factorial(count)) * (tied ? 1 : 2);
     double const half_step = static_cast<double>(ties_x.step) * static_cast<double>(ties_y.step) / 2;
     got.p = std::clamp(detail::beta_tails(room.x, room.y, (std::abs(sum) - half_step) / whole), rarest, 1.0);
@@ -234,7 +281,9 @@ inline rank_correlation_answer spearman(std::span<double const> x, std::span<dou
     return spearman(x, y, room);
 }
 
-/// Kendall's tau-b. p is counted up to fifty pairs without ties and up to eight with them; beyond it is the normal distribution's.
+/// Kendall's tau-b. p is counted up to fifty pairs without ties, up to some hundreds with ties on one side (more where few values
+/// differ), and with ties on both where pairings that do not look the same are few; else it is the normal distribution's, half a
+/// step nearer, and no less than the chance of just this pairing.
 inline rank_correlation_answer kendall(std::span<double const> x, std::span<double const> y, rank_room& room) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     rank_correlation_answer got;
@@ -247,9 +296,10 @@ inline rank_correlation_answer kendall(std::span<double const> x, std::span<doub
     room.x.resize(n), room.y.resize(n);
     for (std::size_t i = 0; i < n; ++i) room.x[i] = x[room.order[i]], room.y[i] = y[room.order[i]];
     detail::tie_sums ties_x, ties_y, ties_both;
+    room.counts_x.clear(), room.counts_y.clear();
     for (std::size_t i = 0, end = 0; i < n; i = end) {
         for (end = i + 1; end < n && room.x[end] == room.x[i]; ++end) {}
-        ties_x.add(end - i);
+        ties_x.add(end - i), room.counts_x.push_back(end - i);
         for (std::size_t j = i, last = 0; j < end; j = last) {
             for (last = j + 1; last < end && room.y[last] == room.y[j]; ++last) {}
             ties_both.add(last - j);
@@ -258,22 +308,24 @@ inline rank_correlation_answer kendall(std::span<double const> x, std::span<doub
     auto const discordant = static_cast<double>(detail::count_inversions(room.y, room.spare));
     for (std::size_t i = 0, end = 0; i < n; i = end) {
         for (end = i + 1; end < n && room.y[end] == room.y[i]; ++end) {}
-        ties_y.add(end - i);
+        ties_y.add(end - i), room.counts_y.push_back(end - i);
     }
     auto const count = static_cast<double>(n), pairs = count * (count - 1) / 2;
     double const score = pairs - ties_x.pairs - ties_y.pairs + ties_both.pairs - 2 * discordant;
     got.r = std::clamp(score / std::sqrt((pairs - ties_x.pairs) * (pairs - ties_y.pairs)), -1.0, 1.0);
-    bool const tied = ties_x.pairs > 0 || ties_y.pairs > 0;
-    got.exact = n <= (tied ? detail::most_tied : detail::most_inverted);
-    if (score == 0) got.p = 1;
-    else if (got.exact && tied) {
-        for (std::size_t i = 0; i < n; ++i) room.spare[i] = y[room.order[i]];
-        got.p = detail::far_scores(room.x, room.spare, score);
-    } else if (got.exact) {
-        auto const fewer = static_cast<std::size_t>((pairs - std::abs(score)) / 2);
-        detail::lay_inversion_chances(n, fewer, room.x, room.spare);
-        got.p = std::min(1.0, 2 * std::accumulate(room.x.begin(), room.x.end(), 0.0));
-    } else got.p = std::erfc(std::abs(score) / std::sqrt(2 * detail::score_variance(count, ties_x, ties_y)));
+    if (score == 0) return got.p = 1, got;
+    bool const x_tied = ties_x.pairs > 0, y_tied = ties_y.pairs > 0;
+    if (!x_tied && !y_tied && n <= detail::most_inverted) {
+        detail::lay_inversion_chances(n, static_cast<std::size_t>((pairs - std::abs(score)) / 2), room.x, room.spare);
+        return got.p = std::min(1.0, 2 * std::accumulate(room.x.begin(), room.x.end(), 0.0)), got;
+    }
+    std::optional<double> counted;
+    if (x_tied && y_tied) counted = detail::far_tables(room.counts_x, room.counts_y, detail::table_score::pairs, score);
+    else if (x_tied || y_tied) counted = detail::far_inversions(x_tied ? room.counts_x : room.counts_y, score, room.x);
+    if (counted) return got.p = *counted, got;
+    got.exact = false;
+    double const just_this = std::exp(ties_x.log_orders + ties_y.log_orders - ties_both.log_orders - detail::tie_sums::log_factorial(count));
+    got.p = std::clamp(std::erfc((std::abs(score) - 1) / std::sqrt(2 * detail::score_variance(count, ties_x, ties_y))), just_this, 1.0); // scores lie two apart, or less
     return got;
 }
 inline rank_correlation_answer kendall(std::span<double const> x, std::span<double const> y) {

@@ -62,7 +62,7 @@ inline test_record compare(columns const& two, test_question const& asked) {
     if (asked.paired) return r;
     if (auto const ranks = stats::mann_whitney(first, second, asked.confidence)) {
         auto const [lo, hi] = ranks.shift_interval;
-        r.besides.set("rank_p", ranks.p), r.besides.set("effect", ranks.effect);
+        r.besides.set("rank_p", ranks.p), r.besides.set("rank_exact", ranks.exact), r.besides.set("effect", ranks.effect);
         r.besides.set("shift", ranks.shift), r.besides.set("shift_lo", finite_or_null(lo)), r.besides.set("shift_hi", finite_or_null(hi));
     }
     return r;
@@ -82,8 +82,8 @@ inline test_record correlation_of(columns const& two, test_question const& asked
     r.statistic = got.r, r.p = got.p;
     r.besides.set("lo", finite_or_null(got.bounds.lo)), r.besides.set("hi", finite_or_null(got.bounds.hi));
     auto const ranks = stats::spearman(x, y), pairs = stats::kendall(x, y);
-    r.besides.set("spearman", finite_or_null(ranks.r)), r.besides.set("spearman_p", finite_or_null(ranks.p));
-    r.besides.set("kendall", finite_or_null(pairs.r)), r.besides.set("kendall_p", finite_or_null(pairs.p));
+    r.besides.set("spearman", finite_or_null(ranks.r)), r.besides.set("spearman_p", finite_or_null(ranks.p)), r.besides.set("spearman_exact", ranks ? value{ranks.exact} : value{});
+    r.besides.set("kendall", finite_or_null(pairs.r)), r.besides.set("kendall_p", finite_or_null(pairs.p)), r.besides.set("kendall_exact", pairs ? value{pairs.exact} : value{});
     return r;
 }
 

@@ -113,7 +113,7 @@ inline test_record trend_of(std::vector<double> const& values, test_question con
     r.besides.set("tau", finite_or_null(order.r));
     if (!order) r.reason = stats::name_of(order.why);
     else if (detail::is_line(values, line.intercept, line.slope)) r.reason = stats::name_of(stats::no_answer::perfect_fit); // no doubt to judge by
-    else r.p = order.p;
+    else r.p = order.p, r.besides.set("exact", order.exact);
     if (line) r.besides.set("lo", finite_or_null(line.bounds.lo)), r.besides.set("hi", finite_or_null(line.bounds.hi));
     else r.besides.set("lo", line.slope), r.besides.set("hi", line.slope); // so many of its pairs agree
     r.besides.set("intercept", line.intercept);
