@@ -23,9 +23,9 @@ TEST_CASE("a summary has its quantiles as R's default has them") {
     summary all;
     sb::run_record run;
     run.scenario = "one", run.wall_s = 7;
-    all.add(run);
+    all.add(run, {});
     run.scenario = "four";
-    for (double const wall : {4.0, 1.0, 3.0, 2.0}) run.wall_s = wall, all.add(run);
+    for (double const wall : {4.0, 1.0, 3.0, 2.0}) run.wall_s = wall, all.add(run, {});
     auto const rows = all.rows();
     CHECK(rows[0].p95_wall_s == 7);
     CHECK(rows[1].median_wall_s == 2.5);
