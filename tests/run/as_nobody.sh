@@ -8,7 +8,7 @@ script=${1:?usage: as_nobody.sh SCRIPT BIN} bin=$(cd "${2:?usage: as_nobody.sh S
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 chmod 755 "$stage"
-mkdir "$stage/bin" "$stage/tmp" && cp "$bin"/sb* "$stage/bin" && cp "$script" "$stage/script" && chown 65534:65534 "$stage/tmp"
+mkdir "$stage/bin" "$stage/tmp" && cp "$bin"/sb* "$stage/bin" && cp "$script" "$stage/script" && { [ ! -d "$bin/../victims" ] || cp -r "$bin/../victims" "$stage"; } && chown 65534:65534 "$stage/tmp"
 cd "$stage/tmp"
 status=0
 setpriv --reuid 65534 --regid 65534 --clear-groups env HOME="$stage/tmp" TMPDIR="$stage/tmp" bash "$stage/script" "$stage/bin" || status=$?

@@ -76,3 +76,22 @@ TEST_CASE("a message may be long, and half a message is none") {
     CHECK(receiver.receive(between.ends[0]) == std::nullopt);
     sending.join();
 }
+
+TEST_CASE("a part of a message is taken and not waited for") {
+    std::string const text(1000, 'x');
+    auto const size = text.size();
+    auto const bytes = std::string{reinterpret_cast<char const*>(&size), sizeof size} + text;
+    socket_pair between;
+    inbox receiver;
+    CHECK(receiver.take_in(between.ends[0], MSG_DONTWAIT)); // nothing yet, and somebody is there
+    CHECK_FALSE(receiver.has_one());
+    REQUIRE(::send(between.ends[1], bytes.data(), 500, 0) == 500);
+    CHECK(receiver.take_in(between.ends[0], MSG_DONTWAIT));
+    CHECK_FALSE(receiver.has_one());
+    REQUIRE(::send(between.ends[1], bytes.data() + 500, bytes.size() - 500, 0) == static_cast<ssize_t>(bytes.size() - 500));
+    CHECK(receiver.take_in(between.ends[0], MSG_DONTWAIT));
+    REQUIRE(receiver.has_one());
+    CHECK(receiver.receive(between.ends[0]) == text);
+    between.close_sender();
+    CHECK_FALSE(receiver.take_in(between.ends[0], MSG_DONTWAIT));
+}

@@ -73,7 +73,7 @@ row() {
     fi
     # shellcheck disable=SC2086
     record=$(printf '{"SCENARIO_NAME":"%s","TIMEOUT":20,%s}\n' "$name" "$preset" |
-        HOME=$stage/home TMPDIR=$stage/tmp timeout 60 "$bin/sb-exec" ${SB_PROBE_OPTIONS-} --data-dir "$stage/data" -- ./victim $words "$tag" 2>"$stage/err")
+        HOME=$stage/home TMPDIR=$stage/tmp timeout -k 5 60 "$bin/sb-exec" ${SB_PROBE_OPTIONS-} --data-dir "$stage/data" -- ./victim $words "$tag" 2>"$stage/err")
     class=$(printf '%s\n' "$record" | sed -n 's/.*"end":{"class":"\([a-z]*\)".*/\1/p')
     hit=$(printf '%s\n' "$record" | sed -n 's/.*"limits_hit":\[\([^]]*\)\].*/\1/p')
     key=$(printf '%s' "$preset" | sed 's/^"\([A-Z_]*\)".*/\1/')
@@ -116,6 +116,7 @@ row big_file 'big_file 4194304' '"FILE_LIMIT":"1Mi"' disk FILE_LIMIT
 row open_files 'open_files' '"OPEN_FILES_LIMIT":16' ok - 'head=16 Too many open files'
 row deaf 'stubborn 60' '"TIMEOUT":1' timeout TIMEOUT late endless
 row stopped 'stop_itself' '"TIMEOUT":1' timeout TIMEOUT late endless
+row steal_back 'steal_back 30' '"TIMEOUT":1' timeout TIMEOUT late endless
 row daemon 'daemon_and_stay 60' '"TIMEOUT":1' timeout TIMEOUT late endless
 row hydra 'hydra 20000' '"TIMEOUT":5' 'ok timeout' - endless
 row flood 'flood 1000000000' '"OUTPUT_LIMIT":"1Mi"' output OUTPUT_LIMIT cut

@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <string>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -91,6 +92,28 @@ int flood(long bytes) {
 int flood_err(long bytes) {
     ::dup2(2, 1);
     return flood(bytes);
+}
+
+/// Several processes take back what they write, between the two calls with which whoever is at the other end sees it and reads
+/// it, until that one takes nothing of standard error any more: it sleeps in a read that nothing ends. Then they stay.
+int steal_back(long seconds) {
+    int const back = ::open("/proc/self/fd/1", O_RDONLY | O_NONBLOCK);
+    if (back < 0) return static_cast<int>(::sleep(long_time_s)); // the pipe is another user's
+    auto const untaken = [] {
+        int n = 0;
+        return ::ioctl(2, FIONREAD, &n) == 0 && n > 0;
+    };
+    auto const end = std::time(nullptr) + seconds;
+    for (int i = 1; i < 4; ++i)
+        if (::fork() == 0) break;
+    while (std::time(nullptr) < end) {
+        char byte = 'x';
+        for (int i = std::rand() % 1000; i >= 0; --i) (void)!::write(1, &byte, 1), (void)!::read(back, &byte, 1);
+        (void)!::write(2, ".", 1);
+        for (int i = 0; i < 100 && untaken(); ++i) ::usleep(1000);
+        if (untaken()) ::sleep(long_time_s);
+    }
+    return 0;
 }
 
 int stop_itself() {
@@ -395,6 +418,7 @@ int main(int argc, char** argv) {
     if (name == "hydra") return hydra(number);
     if (name == "flood") return flood(number);
     if (name == "flood_err") return flood_err(number);
+    if (name == "steal_back") return steal_back(number);
     if (name == "stop_itself") return stop_itself();
     if (name == "orphan_with_pipe") return orphan_with_pipe();
     if (name == "stubborn") return stubborn(number);

@@ -12,13 +12,21 @@
 
 namespace sb::isolate {
 
+/// A pipe of which we read, for a payload to write to. To look at our end and to read it are two calls, and what it held a payload
+/// can have taken back between them, for it can open its end to read: so ours never waits. Its own does, for each end has its flags.
+inline result<pipe_ends> make_stream() {
+    SB_TRY(auto ends, make_pipe());
+    if (::fcntl(ends.read.get(), F_SETFL, O_NONBLOCK) < 0) return last_error("make an end of a pipe that never waits");
+    return ends;
+}
+
 class pipe_pool {
 public:
     /// A pipe's end for us. `from` tells which pipe it is; what is handed out is its far end.
     result<unique_fd> lend(int& from) {
         auto free = std::find_if(all_.begin(), all_.end(), [](kept const& each) { return !each.lent; });
         if (free == all_.end()) {
-            SB_TRY(auto ends, make_pipe());
+            SB_TRY(auto ends, make_stream());
             int const size = ::fcntl(ends.write.get(), F_GETPIPE_SZ);
             free = all_.insert(all_.end(), {std::move(ends), size, false});
         }
@@ -41,7 +49,7 @@ public:
         here.lent = false;
         if (as_born) return;
         ++replaced_;
-        if (auto fresh = make_pipe(); !fresh.has_error()) here.ends = std::move(*fresh), here.size = ::fcntl(here.ends.write.get(), F_GETPIPE_SZ);
+        if (auto fresh = make_stream(); !fresh.has_error()) here.ends = std::move(*fresh), here.size = ::fcntl(here.ends.write.get(), F_GETPIPE_SZ);
         else here.lent = true; // never again
     }
     /// Changes when a pipe is another.

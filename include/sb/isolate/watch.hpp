@@ -15,6 +15,7 @@
 #include <sb/isolate/pipe_pool.hpp>
 #include <sb/isolate/reaper_link.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <functional>
 #include <memory>
@@ -189,7 +190,7 @@ private:
             SB_TRY(near, pool_.lend(from));
             return {};
         }
-        SB_TRY(auto ends, make_pipe());
+        SB_TRY(auto ends, make_stream());
         near = std::move(ends.read), far = std::move(ends.write);
         return {};
     }
@@ -308,9 +309,10 @@ private:
         if (!by_->alone) kill_children(); // what it left comes to us, if we adopt orphans
     }
 
-    /// Reads once; true while more may come. Called only when poll says that it will not wait.
+    /// Reads once and never waits; false when there was nothing, be it for good or not.
     bool read_some(unique_fd& from, std::string_view& block) {
         auto const n = retry([&] { return ::read(from.get(), block_.get(), block_size); });
+        if (n < 0 && errno == EAGAIN) return false;
         if (n <= 0) return from.reset(), false;
         block = {block_.get(), static_cast<std::size_t>(n)};
         return true;

@@ -167,7 +167,8 @@ public:
             if (waiting[0].revents) break;
             for (std::size_t i = 0; i < places.size() && !wrong; ++i) {
                 if (!waiting[i + 1].revents) continue;
-                do { // all that have come
+                bool const there = pool.slots()[i].look_for_answers();
+                while (!wrong && (!there || pool.slots()[i].has_answer())) { // all that have come
                     auto const finished = answer(pool, i, places[i].front(), all, recorded, open);
                     if (finished.has_error()) {
                         wrong = finished.error();
@@ -179,7 +180,7 @@ public:
                         places[i].pop_front();
                         if (auto const got = fill(i); got.has_error()) wrong = got.error();
                     }
-                } while (!wrong && pool.slots()[i].has_answer());
+                }
             }
         }
         all.signal = signal_pipe::first();

@@ -5,20 +5,28 @@
 // runs them (isolate/watch.hpp) in its cell (cell.hpp) and answers with what happened. A process of its own keeps the
 // runs of one slot apart from those of another, and its reaper keeps the peak memory of a payload honest, because Linux
 // counts the memory of whoever called exec as the payload's first peak. When the session dies, by whatever signal, the
-// kernel sends its slots SIGTERM: they end their run and clear up. When a slot dies, its reaper and its payload die with
-// it, and what is left of the tree comes to the session, which is a subreaper too.
+// kernel tells its slots: they end their run and clear up. When a slot dies, its reaper and its payload die with
+// it, and what is left of the tree comes to the session, which is a subreaper too. A slot that does not come to an end
+// when it should is killed: by the session that told it to end, and by the kernel when the session is dead or a run is
+// overdue.
 #pragma once
+#include <sb/core/clock.hpp>
+#include <sb/core/last_resort.hpp>
 #include <sb/isolate/cpus.hpp>
 #include <sb/run/cell.hpp>
 #include <sb/run/wire.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <poll.h>
 #include <string>
 #include <string_view>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <utility>
 #include <vector>
@@ -67,7 +75,7 @@ public:
             return made;
         }
 
-        ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+        hear_of_death();
         ::prctl(PR_SET_NAME, "sb-exec slot");
         for (auto const& other : others) ::close(other.socket_.get());
         ::close(ends[0]);
@@ -102,10 +110,22 @@ public:
         wire(level);
         return send_message(socket_.get(), wire.text());
     }
-    /// An answer is here already: a poll of `socket` knows nothing of it.
+    /// Takes what there is of answers, without waiting for more; false when nobody is there any more. A slot sends as much of one as
+    /// there is room for and then makes its next run.
+    bool look_for_answers() { return answers_.take_in(socket_.get(), MSG_DONTWAIT); }
+    /// A whole answer is here already: a poll of `socket` knows nothing of it.
     bool has_answer() const noexcept { return answers_.has_one(); }
     /// Closes our end: a slot that has something to say finds nobody, and ends.
     void hang_up() noexcept { socket_.reset(); }
+    /// Waits until it has ended, and kills it when it has not by then (monotonic). True when it ended by itself, and so cleared up.
+    bool await_end(std::int64_t until_ns) const noexcept {
+        unique_fd const end{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
+        pollfd one{end.get(), POLLIN, 0};
+        auto const left_ms = static_cast<int>(std::max<std::int64_t>((until_ns - monotonic_ns()) / 1'000'000, 0));
+        if (end && retry([&] { return ::poll(&one, 1, left_ms); }) == 0) ::kill(pid_, SIGKILL);
+        int status = 0;
+        return retry([&] { return ::waitpid(pid_, &status, 0); }) > 0 && WIFEXITED(status);
+    }
     /// The answer to what was sent; waits for it.
     result<isolate::outcome> receive() {
         auto const text = answers_.receive(socket_.get());
@@ -135,6 +155,36 @@ private:
         return runs_ns + (grouped && !got.called ? 0 : static_cast<std::int64_t>(before_s * 1e9));
     }
 
+    static constexpr int session_is_dead = SIGUSR1;
+    static constexpr std::int64_t most_overdue_ns = 30'000'000'000; // of a run, beyond its limit: its start, its end, and a starved machine
+    static constexpr std::int64_t most_ending_ns = 5'000'000'000; // of a run whose session is dead
+    static constexpr std::int64_t most_clearing_ns = 60'000'000'000; // up behind it
+
+    static last_resort& without_session() noexcept {
+        static last_resort one;
+        return one;
+    }
+    static last_resort& overdue() noexcept {
+        static last_resort one;
+        return one;
+    }
+    /// The end of the session is heard whatever we wait for, and SIGTERM, as a session would send it, where we look for that.
+    static void hear_of_death() noexcept {
+        (void)without_session(); // made before a signal can come
+        struct sigaction act {};
+        act.sa_handler = [](int) {
+            int const code = errno;
+            without_session().in(most_ending_ns);
+            ::kill(::getpid(), SIGTERM);
+            errno = code;
+        };
+        act.sa_flags = SA_RESTART;
+        ::sigaction(session_is_dead, &act, nullptr);
+        ::prctl(PR_SET_PDEATHSIG, session_is_dead);
+        sigset_t heard;
+        sigemptyset(&heard), sigaddset(&heard, session_is_dead);
+        ::sigprocmask(SIG_UNBLOCK, &heard, nullptr);
+    }
     static void block_all_signals(sigset_t* before) {
         sigset_t all;
         sigfillset(&all);
@@ -190,6 +240,7 @@ private:
         }
         (void)pay(true);
         if (!here) return;
+        if (::getppid() != session_pid) without_session().in(most_clearing_ns);
         here->close();
         // the session would remove its own folder; when it is dead, the last of its slots does
         if (::getppid() == session_pid) return;
@@ -227,7 +278,9 @@ private:
         auto const ours = [&] { return isolate::process_cpu_ns(::getpid()) + isolate::process_cpu_ns(meanwhile.session) + here.helpers_cpu_ns() + meanwhile.runs_cpu_ns; };
         cpus_.home.settle(here.reaper().pid);
         meanwhile.looks.before(monotonic_ns(), ours);
+        if (job.held.wall_ns >= 0) overdue().in(job.held.wall_ns + most_overdue_ns);
         got = runs.run(job, room, here.reaper(), {[&] { (void)pay(false), here.under_way(); }, [&] { here.release(); }, cpus_.spare, here.again()});
+        overdue().never();
         here.finish(got);
         meanwhile.runs_cpu_ns += tree_cpu_ns(got);
         got.bystanders = meanwhile.looks.after(monotonic_ns(), ours);

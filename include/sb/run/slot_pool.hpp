@@ -5,11 +5,13 @@
 // for as long as there is a pool, and is ended with it: every child in a slot's process group, and those in another session
 // that were not there before the pool, as all that a run starts is. Other children of an embedding program are left alone.
 #pragma once
+#include <sb/core/clock.hpp>
 #include <sb/isolate/tree.hpp>
 #include <sb/run/slot.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -60,13 +62,9 @@ public:
     /// Ends the slots, whatever they do, and all that is left of their runs.
     void close() {
         for (auto& each : slots_) ::kill(each.pid(), SIGTERM), each.hang_up();
+        auto const until = monotonic_ns() + most_ending_ns;
         bool cleared_up = true;
-        for (auto const& each : slots_) {
-            int status = 0;
-            pid_t got = -1;
-            while ((got = ::waitpid(each.pid(), &status, 0)) < 0 && errno == EINTR) {}
-            cleared_up = cleared_up && got > 0 && WIFEXITED(status);
-        }
+        for (auto const& each : slots_) cleared_up = each.await_end(until) && cleared_up;
         if (!cleared_up) end_orphans();
         slots_.clear();
         folder_.reset();
@@ -74,6 +72,8 @@ public:
     }
 
 private:
+    static constexpr std::int64_t most_ending_ns = 10'000'000'000; // of a run and of clearing up behind it; then we do the latter
+
     slot_pool() = default;
 
     /// With each that dies the next generation comes up to us.

@@ -131,18 +131,22 @@ class inbox {
 public:
     /// The next one, waited for, and good until the next call. Nothing when the other end is gone.
     std::optional<std::string_view> receive(int socket) {
-        while (!has_one()) {
-            if (begin_ > 0) room_.erase(0, begin_), end_ -= begin_, begin_ = 0;
-            if (auto const wanted = end_ + least_read; room_.size() < wanted) room_.resize(std::max(wanted, room_.size() * 2));
-            auto const n = retry([&] { return ::recv(socket, room_.data() + end_, room_.size() - end_, 0); });
-            if (n <= 0) return std::nullopt;
-            end_ += static_cast<std::size_t>(n);
-        }
+        while (!has_one())
+            if (!take_in(socket)) return std::nullopt;
         auto const size = next_size();
         std::string_view const text{room_.data() + begin_ + sizeof size, size};
         begin_ += sizeof size + size;
         if (begin_ == end_) begin_ = end_ = 0;
         return text;
+    }
+    /// Reads once: whatever there is, be it a part of a message. False when the other end is gone.
+    bool take_in(int socket, int flags = 0) {
+        if (begin_ > 0) room_.erase(0, begin_), end_ -= begin_, begin_ = 0;
+        if (auto const wanted = end_ + least_read; room_.size() < wanted) room_.resize(std::max(wanted, room_.size() * 2));
+        auto const n = retry([&] { return ::recv(socket, room_.data() + end_, room_.size() - end_, flags); });
+        if (n < 0 && errno == EAGAIN) return true;
+        if (n > 0) end_ += static_cast<std::size_t>(n);
+        return n > 0;
     }
     /// A whole message is here: a poll of the socket knows nothing of it.
     bool has_one() const noexcept { return end_ - begin_ >= sizeof(std::size_t) && end_ - begin_ - sizeof(std::size_t) >= next_size(); }
