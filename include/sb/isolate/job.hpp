@@ -15,13 +15,15 @@
 
 namespace sb::isolate {
 
+inline constexpr char const* nothing_to_read = "/dev/null";
+
 /// What to run.
 struct job {
     std::string path; ///< of the program, looked up already
     std::vector<std::string> argv, environment;
     std::string folder; ///< working folder; empty: the reaper's
     limits held;
-    std::string in = "/dev/null"; ///< file that becomes standard input, opened anew for each copy
+    std::string in = nothing_to_read; ///< file that becomes standard input, opened anew for each copy
     int copies = 1;
     bool wait_tree = false; ///< wait for what the first process leaves behind instead of killing it
     bool reports = false; ///< give it a report channel

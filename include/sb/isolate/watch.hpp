@@ -415,7 +415,6 @@ private:
     static constexpr std::int64_t first_look_ns = 150'000; // until a reaper that slept has started its first child
     static constexpr std::int64_t counting_ns = 50'000; // that a reaper takes at most, if nothing else is left to end
     static constexpr std::uint64_t no_pipes = ~std::uint64_t{0};
-    static constexpr char const* nothing_to_read = "/dev/null";
     static constexpr std::size_t block_size = std::size_t{64} << 10; // a pipe's capacity
     static constexpr int most_dry_reads = 64; // four times what a pipe holds
     static constexpr std::int64_t most_late = 1'000'000'000; // that an exec may be, on a starved machine

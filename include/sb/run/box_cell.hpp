@@ -8,6 +8,7 @@
 #pragma once
 #include <sb/isolate/box.hpp>
 #include <sb/isolate/copy_tree.hpp>
+#include <sb/isolate/input_file.hpp>
 #include <sb/run/cell.hpp>
 #include <algorithm>
 #include <map>
@@ -51,6 +52,9 @@ public:
         return {};
     }
     result<void> make_ready(isolate::job& job) override {
+        if (job.in != isolate::nothing_to_read) {
+            SB_TRY(job.in, input_.name_of(job.in));
+        }
         if (all_->fresh && current_ && current_->used) {
             retire(*here_, this_.as);
             here_ = &after(*here_);
@@ -267,6 +271,7 @@ private:
         birth as{};
         isolate::scratch_size size;
     } this_; // what the run at hand has
+    isolate::input_file input_;
     std::int64_t retired_cpu_ns_ = 0;
     std::int64_t reaper_cpu_ns_ = 0; // its clock when the run began
     bool renewed_ = false;
