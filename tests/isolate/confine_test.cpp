@@ -52,6 +52,26 @@ TEST_CASE("what cannot be run is an error that says who can mend it") {
     CHECK(confine(what).error().on == sb::blame::caller);
 }
 
+TEST_CASE("an input is read and stays as it was; a fifo is one too") {
+    if (!can_confine()) return;
+    char name[] = "/tmp/sb-test-XXXXXX";
+    sb::unique_fd const file{::mkstemp(name)};
+    REQUIRE(::write(file.get(), "given", 5) == 5);
+    REQUIRE(::fchmod(file.get(), 0644) == 0);
+    confine_request what;
+    what.input = name;
+    CHECK(shell("cat; chmod 777 /proc/self/fd/0 2>/dev/null; touch -d 2001-01-01 /proc/self/fd/0 2>/dev/null", what)->out == "given");
+    struct stat after {};
+    REQUIRE(::fstat(file.get(), &after) == 0);
+    CHECK((after.st_mode & 07777) == 0644);
+    CHECK(after.st_mtim.tv_sec > 1'000'000'000);
+    REQUIRE((::unlink(name) == 0 && ::mkfifo(name, 0644) == 0));
+    sb::unique_fd const both{::open(name, O_RDWR | O_CLOEXEC)};
+    REQUIRE(::write(both.get(), "piped\n", 6) == 6);
+    CHECK(shell("read -r line; echo $line", what)->out == "piped\n");
+    ::unlink(name);
+}
+
 TEST_CASE("limits end the run or are reached, and the answer names them") {
     if (!can_confine()) return;
     confine_request what;

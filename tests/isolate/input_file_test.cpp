@@ -11,7 +11,7 @@
 #include <sys/xattr.h>
 
 using namespace sb::isolate;
-using sb::test::put;
+using namespace sb::test;
 
 namespace {
 
@@ -21,7 +21,7 @@ std::string read_all(std::string const& name) { return sb::read_file(name).value
 
 TEST_CASE("what its owner may do to a file cannot be done to it as an input", "[box][input]") {
     NEEDS_A_BOX();
-    sb::test::folder here;
+    folder here;
     auto const path = here / "input";
     put(path, "given");
     REQUIRE(::chmod(path.c_str(), 0600) == 0);
@@ -55,7 +55,7 @@ TEST_CASE("what its owner may do to a file cannot be done to it as an input", "[
 
 TEST_CASE("an input is what its name leads to when a run begins, read from the start", "[box][input]") {
     NEEDS_A_BOX();
-    sb::test::folder here;
+    folder here;
     auto const path = here / "input";
     put(path, "first");
     input_file input;
@@ -88,9 +88,9 @@ TEST_CASE("a device is an input too, and no more can be done to it", "[box][inpu
 }
 
 TEST_CASE("where no mount can be copied an input keeps its name", "[input]") {
-    sb::test::folder here;
+    folder here;
     put(here / "input", "given");
-    CHECK(sb::test::in_child([&] { // a child without rights that may make no namespace
+    CHECK(in_child([&] { // a child without rights that may make no namespace
               ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
               sock_filter const none[] = {{BPF_LD | BPF_W | BPF_ABS, 0, 0, 0}, {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_open_tree}, {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EPERM}, {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
               sock_fprog const all{4, const_cast<sock_filter*>(none)};

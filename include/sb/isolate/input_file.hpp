@@ -58,12 +58,14 @@ inline unique_fd copy_read_only(std::string const& path) {
 
 class input_file {
 public:
+    /// Another kind of file is not meant: a folder cannot be read, and to open a fifo waits for a writer.
+    static bool takes(struct stat const& facts) noexcept { return S_ISREG(facts.st_mode) || S_ISCHR(facts.st_mode); }
     /// The name by which it is to be opened for this run. It is `path` itself where no mount can be copied, or not this one: then what
     /// its owner may do to it a payload of the owner's may do. Opened by this name a file never waits for a writer.
     result<std::string> name_of(std::string const& path) {
         struct stat now {};
         if (::stat(path.c_str(), &now) != 0) return last_error("open", path);
-        if (!S_ISREG(now.st_mode) && !S_ISCHR(now.st_mode)) return system_error(cat("open ", path, ": is not what it was, a file that can be read more than once"));
+        if (!takes(now)) return system_error(cat("open ", path, ": is not what it was, a file that can be read more than once"));
         if (path != path_ || now.st_dev != facts_.st_dev || now.st_ino != facts_.st_ino) {
             copy_ = detail::copy_read_only(path);
             path_ = path, facts_ = now;
