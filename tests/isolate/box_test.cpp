@@ -91,6 +91,9 @@ way const ways[] = {
     {"own-ways", "done", "kept"},
     {"folder-lost", "done", "tidied"},
     {"pipes", "done", "kept"},
+    {"pipes-marked", "", "kept"}, // root's pipes are not the payload's
+    {"pipes-touched", "", "kept"},
+    {"pipes-locked", "done", "kept"},
     {"timers", "done", "kept"},
     {"lock", "done", "kept"},
     {"lease", "refused", "kept"}, // who opens the file would wait, outside too

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -300,6 +301,27 @@ bool change_pipes() {
         if (::fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC) != 0 || ::fcntl(fd, F_SETPIPE_SZ, 4096) < 0 || ::fcntl(fd, F_SETOWN, 1) == -12345) return false;
     return true;
 }
+bool mark_pipes() { // what stays with a pipe, or with an end that is shared
+    bool all = true;
+    for (int const fd : {1, 2, 3}) {
+        timespec const old[2]{{7, 0}, {7, 0}};
+        struct flock whole {};
+        whole.l_type = F_WRLCK;
+        std::uint64_t hint = 3;
+        bool const good[] = {::fchmod(fd, 07755) == 0, ::futimens(fd, old) == 0, ::flock(fd, LOCK_EX) == 0, ::fcntl(fd, F_OFD_SETLK, &whole) == 0, ::fcntl(fd, F_SET_RW_HINT, &hint) == 0};
+        all = std::all_of(std::begin(good), std::end(good), [](bool each) { return each; }) && all;
+    }
+    return all;
+}
+bool touch_pipes() {
+    timespec const old[2]{{7, 0}, {7, 0}};
+    return ::futimens(1, old) == 0 && ::futimens(2, old) == 0 && ::futimens(3, old) == 0;
+}
+bool lock_pipes() {
+    struct flock whole {};
+    whole.l_type = F_WRLCK;
+    return ::flock(1, LOCK_EX) == 0 && ::flock(2, LOCK_EX) == 0 && ::fcntl(1, F_OFD_SETLK, &whole) == 0 && ::fcntl(2, F_OFD_SETLK, &whole) == 0;
+}
 bool own_ways() { // all that a process can do to itself
     ::umask(0777);
     rlimit const few{8, 8};
@@ -392,6 +414,9 @@ std::map<std::string, std::function<bool()>> const ways{
     {"own-ways", own_ways},
     {"folder-lost", lose_folder},
     {"pipes", change_pipes},
+    {"pipes-marked", mark_pipes},
+    {"pipes-touched", touch_pipes},
+    {"pipes-locked", lock_pipes},
     {"timers", timer_and_watch},
     {"lock", [] { return lock("file") && lock("/usr/bin/env"); }},
     {"lease", lease},
@@ -523,6 +548,18 @@ void look() {
     }
     for (int fd = 0; fd < 64; ++fd)
         if (int const flags = ::fcntl(fd, F_GETFL); flags >= 0 && fd < 3) std::printf("descriptor %d: %o, room %d\n", fd, flags, ::fcntl(fd, F_GETPIPE_SZ));
+    for (int fd = 1; fd <= 3; ++fd) {
+        struct stat facts {};
+        std::uint64_t hint = 0;
+        (void)::fstat(fd, &facts), (void)::fcntl(fd, F_GET_RW_HINT, &hint);
+        std::printf("pipe %d: %o of %u and %u, hint %lu, touched %s\n", fd, facts.st_mode, facts.st_uid, facts.st_gid, static_cast<unsigned long>(hint), facts.st_mtim.tv_sec == 7 ? "yes" : "no");
+        int const again = ::open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_WRONLY | O_CLOEXEC);
+        struct flock whole {};
+        whole.l_type = F_WRLCK;
+        show("its lock", again < 0 || ::flock(again, LOCK_EX | LOCK_NB) == 0 ? "free" : std::strerror(errno));
+        show("its other lock", again < 0 || ::fcntl(again, F_OFD_SETLK, &whole) == 0 ? "free" : std::strerror(errno));
+        ::close(again);
+    }
     int const first = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     for (auto const* file : {"file", "/usr/bin/env"}) {
         int const fd = ::open(file, O_RDONLY | O_CLOEXEC);

@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
 #include <utility>
 #include <vector>
 
@@ -27,8 +30,8 @@ public:
         auto free = std::find_if(all_.begin(), all_.end(), [](kept const& each) { return !each.lent; });
         if (free == all_.end()) {
             SB_TRY(auto ends, make_stream());
-            int const size = ::fcntl(ends.write.get(), F_GETPIPE_SZ);
-            free = all_.insert(all_.end(), {std::move(ends), size, false});
+            free = all_.emplace(all_.end());
+            free->put(std::move(ends));
         }
         free->lent = true;
         from = static_cast<int>(free - all_.begin());
@@ -41,15 +44,12 @@ public:
     /// Only a pipe that is as it was born is kept; another takes the place of one that is not, or that is not to be `trusted`.
     void take_back(unique_fd near, int from, bool trusted) {
         auto& here = all_[static_cast<std::size_t>(from)];
-        int const end = here.ends.write.get();
-        f_owner_ex owner{};
-        bool const as_born = near && trusted && ::fcntl(end, F_GETFL) == O_WRONLY && ::fcntl(end, F_GETPIPE_SZ) == here.size && ::fcntl(end, F_GETSIG) == 0 &&
-                             ::fcntl(end, F_GETOWN_EX, &owner) == 0 && owner.pid == 0;
+        bool const as_born = near && trusted && here.is_as_born();
         here.ends.read = std::move(near);
         here.lent = false;
         if (as_born) return;
         ++replaced_;
-        if (auto fresh = make_stream(); !fresh.has_error()) here.ends = std::move(*fresh), here.size = ::fcntl(here.ends.write.get(), F_GETPIPE_SZ);
+        if (auto fresh = make_stream(); !fresh.has_error()) here.put(std::move(*fresh));
         else here.lent = true; // never again
     }
     /// Changes when a pipe is another.
@@ -59,7 +59,30 @@ private:
     struct kept {
         pipe_ends ends;
         int size = 0;
+        struct stat facts {};
         bool lent = false;
+
+        void put(pipe_ends made) noexcept {
+            ends = std::move(made);
+            size = ::fcntl(ends.write.get(), F_GETPIPE_SZ);
+            (void)::fstat(ends.write.get(), &facts);
+        }
+        /// What a payload can change stays with the pipe, or with the end that it shares with us; locks go here, and times.
+        bool is_as_born() noexcept {
+            int const end = ends.write.get();
+            f_owner_ex owner{};
+            struct flock whole {};
+            whole.l_type = F_UNLCK;
+            std::uint64_t hint = 0;
+            struct stat now {};
+            if (::fcntl(end, F_GETFL) != O_WRONLY || ::fcntl(end, F_GETPIPE_SZ) != size || ::fcntl(end, F_GETSIG) != 0 || ::fcntl(end, F_GETOWN_EX, &owner) != 0 ||
+                owner.pid != 0 || (::fcntl(end, F_GET_RW_HINT, &hint) == 0 && hint != 0) || ::flock(end, LOCK_UN) != 0 || ::fcntl(end, F_OFD_SETLK, &whole) != 0 ||
+                ::fstat(end, &now) != 0 || now.st_mode != facts.st_mode || now.st_uid != facts.st_uid || now.st_gid != facts.st_gid)
+                return false;
+            auto const same = [](timespec const& a, timespec const& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; };
+            if (same(now.st_atim, facts.st_atim) && same(now.st_mtim, facts.st_mtim) && same(now.st_ctim, facts.st_ctim)) return true;
+            return ::flistxattr(end, nullptr, 0) <= 0 && ::futimens(end, nullptr) == 0 && ::fstat(end, &facts) == 0; // whatever was written, or set
+        }
     };
     static constexpr std::size_t most = 12;
     std::vector<kept> all_;
