@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Copies a folder that a hostile program may have filled: no link is followed, nothing special is opened, nothing waits.
+// Copies a folder that a hostile program may have filled: no link is followed, nothing special is opened, nothing waits, and what
+// takes no room takes none in the copy.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <sb/isolate/remove_tree.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdint>
@@ -20,7 +22,7 @@
 namespace sb::isolate {
 
 struct tree_copy {
-    std::int64_t files = 0, bytes = 0;
+    std::int64_t files = 0, bytes = 0; ///< of data, holes left out
     std::int64_t inodes = 0; ///< files, folders and links
     std::vector<std::string> skipped; ///< with the reason, a few of them
     std::int64_t skipped_count = 0;
@@ -36,7 +38,7 @@ namespace detail {
 
 class tree_copier {
 public:
-    tree_copier(std::optional<tree_owner> owner, tree_copy& told) : owner_{owner}, told_{told} {}
+    tree_copier(std::optional<tree_owner> owner, std::int64_t most_bytes, tree_copy& told) : owner_{owner}, most_bytes_{most_bytes}, told_{told} {}
 
     result<void> folder(int from, int to, std::string const& called, int depth) {
         auto const names = names_in(from);
@@ -85,32 +87,59 @@ private:
         struct stat opened {};
         if (!source || ::fstat(source.get(), &opened) != 0) return skip(path, std::strerror(errno)), result<void>{};
         if (!S_ISREG(opened.st_mode)) return skip(path, "changed while it was looked at"), result<void>{};
+        // a file that has several names is copied under each
+        auto const takes = std::min<std::int64_t>(opened.st_size, std::int64_t{opened.st_blocks} * 512);
+        if (most_bytes_ >= 0 && takes > most_bytes_ - told_.bytes) return skip(path, "more than may be copied in all"), result<void>{};
         unique_fd const target{::openat(to, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
         if (!target) return last_error("make", path);
         ++told_.inodes;
-        for (;;) {
-            auto const n = retry([&] { return ::copy_file_range(source.get(), nullptr, target.get(), nullptr, std::size_t{1} << 30, 0); });
-            if (n == 0) break;
-            if (n > 0) {
-                told_.bytes += n;
-                continue;
-            }
-            if (errno != EXDEV && errno != EINVAL && errno != EOPNOTSUPP && errno != ENOSYS) return last_error("copy", path);
-            SB_CHECK(by_hand(source.get(), target.get(), path));
-            break;
-        }
+        SB_CHECK(contents(source.get(), target.get(), opened.st_size, path));
         ++told_.files;
         return own(to, name, facts, false);
     }
-    result<void> by_hand(int source, int target, std::string const& path) {
-        char block[std::size_t{1} << 16];
-        for (;;) {
-            auto const n = retry([&] { return ::read(source, block, sizeof block); });
-            if (n < 0) return last_error("read", path);
-            if (n == 0) return {};
-            SB_CHECK(write_all(target, {block, static_cast<std::size_t>(n)}, path));
+    /// As much as there was when it was opened: whoever appends to it meanwhile is not waited for. Holes stay holes.
+    result<void> contents(int source, int target, off_t size, std::string const& path) {
+        for (off_t at = 0; at < size;) {
+            auto begin = ::lseek(source, at, SEEK_DATA);
+            if (begin < 0 && errno == ENXIO) break; // nothing but a hole is left
+            if (begin < 0) begin = at; // a file system that knows of none
+            if (begin >= size) break;
+            auto const hole = ::lseek(source, begin, SEEK_HOLE);
+            at = hole < 0 ? size : std::min(hole, size);
+            SB_CHECK(range(source, target, begin, at, path));
+        }
+        struct stat now {};
+        if (::fstat(source, &now) == 0) size = std::min(size, now.st_size);
+        if (::ftruncate(target, size) != 0) return last_error("write", path);
+        return {};
+    }
+    /// Up to `end`, or what the file's own is by now.
+    result<void> range(int source, int target, off_t begin, off_t end, std::string const& path) {
+        auto from = begin, to = begin;
+        while (from < end) {
+            auto const n = retry([&] { return ::copy_file_range(source, &from, target, &to, static_cast<std::size_t>(std::min<off_t>(end - from, most_at_once)), 0); });
+            if (n < 0 && errno != EXDEV && errno != EINVAL && errno != EOPNOTSUPP && errno != ENOSYS) return last_error("copy", path);
+            if (n < 0) return by_hand(source, target, from, end, path);
+            if (n == 0) break;
             told_.bytes += n;
         }
+        return {};
+    }
+    result<void> by_hand(int source, int target, off_t from, off_t end, std::string const& path) {
+        char block[std::size_t{1} << 16];
+        while (from < end) {
+            auto const n = retry([&] { return ::pread(source, block, static_cast<std::size_t>(std::min<off_t>(end - from, sizeof block)), from); });
+            if (n < 0) return last_error("read", path);
+            if (n == 0) break;
+            for (ssize_t at = 0; at < n;) {
+                auto const written = retry([&] { return ::pwrite(target, block + at, static_cast<std::size_t>(n - at), from + at); });
+                if (written < 0) return last_error("write", path);
+                at += written;
+            }
+            told_.bytes += n;
+            from += n;
+        }
+        return {};
     }
     result<void> inner(int from, int to, std::string const& name, std::string const& path, struct stat const& facts, int depth) {
         auto source = open_folder(from, name.c_str());
@@ -134,17 +163,21 @@ private:
         return {};
     }
 
+    static constexpr off_t most_at_once = off_t{1} << 30;
+
     std::optional<tree_owner> owner_;
+    std::int64_t most_bytes_;
     tree_copy& told_;
 };
 
 } // namespace detail
 
 /// Copies what `from` holds into the empty folder `to`: files, folders and links, with their modes and times, none of
-/// them setuid, owned by `owner` where one is given. Everything else is skipped and told.
-inline result<tree_copy> copy_tree(int from, int to, std::optional<tree_owner> owner = {}) {
+/// them setuid, owned by `owner` where one is given, and no more than `most_bytes` of data (-1: all there is). Everything
+/// else is skipped and told.
+inline result<tree_copy> copy_tree(int from, int to, std::optional<tree_owner> owner = {}, std::int64_t most_bytes = -1) {
     tree_copy told;
-    SB_CHECK(detail::tree_copier{owner, told}.folder(from, to, {}, 0));
+    SB_CHECK(detail::tree_copier{owner, most_bytes, told}.folder(from, to, {}, 0));
     return told;
 }
 

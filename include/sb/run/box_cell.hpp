@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <sys/statfs.h>
 #include <utility>
 
 namespace sb::run {
@@ -135,12 +136,16 @@ public:
     /// `work` has what was changed, `removed` names what was deleted there.
     result<void> keep(std::string const& kept) override {
         if (::mkdir(kept.c_str(), 0700) != 0) return last_error("make folder", kept);
+        // many names of one file are many files there: all together are to take no more than the run had room for
+        struct statfs room {};
+        auto left = ::fstatfs(current_->walls.scratch(), &room) == 0 && room.f_blocks > 0 ? static_cast<std::int64_t>(room.f_blocks) * room.f_bsize : -1;
         for (auto const& [name, from] : {std::pair{"work", current_->walls.upper()}, {"home", current_->walls.home()}, {"tmp", current_->walls.tmp()}}) {
             auto const path = cat(kept, "/", std::string_view{name});
             if (::mkdir(path.c_str(), 0700) != 0) return last_error("make folder", path);
             auto const to = isolate::detail::open_folder(AT_FDCWD, path.c_str());
             if (!to) return last_error("open", path);
-            SB_TRY(auto const told, isolate::copy_tree(from, to.get(), isolate::tree_owner{::geteuid(), ::getegid()}));
+            SB_TRY(auto const told, isolate::copy_tree(from, to.get(), isolate::tree_owner{::geteuid(), ::getegid()}, left));
+            if (left >= 0) left = std::max<std::int64_t>(left - told.bytes, 0);
             SB_CHECK(write_list(path + ".removed", told.removed));
             SB_CHECK(write_list(path + ".skipped", told.skipped));
         }
