@@ -3,7 +3,8 @@
 //
 // How it works: under the null hypothesis any values of the pool may be the second sample's, so the sums of its ranks are counted
 // over all choices, one value of the pool after the other; equal values share their middle rank, which doubled is whole. Of few
-// different values, or few that are not the same one, only how many of each are chosen is counted (tie_tables.hpp). Of all
+// different values, or few that are not the same one, only how many of each are chosen is counted (tie_tables.hpp); beyond, where
+// most are one value, how many of the others are. Of all
 // differences between the samples those in the middle are found without laying them out: how many lie below a bound is counted
 // along the two sorted samples, and the bound is halved in on, double by double.
 #pragma once
@@ -17,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numbers>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -32,7 +32,7 @@ struct rank_sum_answer {
     double effect = 0; ///< U of all pairs: the chance that a second value is larger than a first; ½ is no effect
     double shift = 0; ///< median of all differences, second less first
     interval shift_interval = {}; ///< infinite where so few values cannot be that sure
-    bool exact = true; ///< p is counted; else by the normal distribution, corrected for ties and steps, and no less than the chance of just this outcome
+    bool exact = true; ///< p is counted; else by normal distributions, corrected for ties and steps, and no less than the chance of just this outcome
     std::size_t first = 0, second = 0; ///< values
     explicit operator bool() const noexcept { return why == no_answer::none; }
 };
@@ -85,11 +85,16 @@ inline void rank_sum_chances(std::span<std::size_t const> ranks, std::size_t cho
         }
 }
 
-/// The logarithm of the number of ways to choose so many of `count`.
-inline double log_choices(std::size_t count, std::size_t chosen) noexcept {
-    if (chosen == 0 || chosen == count) return 0;
-    auto const n = static_cast<double>(count), k = static_cast<double>(chosen);
-    return stirling_rest(n) - stirling_rest(k) - stirling_rest(n - k) - k * std::log(k / n) - (n - k) * std::log1p(-k / n) + std::log(n / (2 * std::numbers::pi * k * (n - k))) / 2;
+/// The chance that doubled ranks of so many chosen, their mean taken off, have a sum so far from nothing: by how many are not the commonest
+/// value, which may be seldom and then to one side, and by normal distributions of what those add.
+inline double far_sums(std::span<std::size_t const> counts, std::size_t chosen, double far) {
+    other_values const of{counts};
+    double p = 0;
+    each_overlap(of.all, of.others, chosen, [&](std::size_t others, double chance) {
+        auto const k = static_cast<double>(others);
+        p += chance * both_tails((k - of.share() * static_cast<double>(chosen)) * of.mean, k * of.left_after(k) * of.variance, far);
+    });
+    return p;
 }
 
 } // namespace detail
@@ -149,7 +154,8 @@ inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<dou
     if (tied) {
         std::size_t const sizes[] = {m, n};
         std::int64_t const second_only[] = {0, 1};
-        of_ties = detail::tie_tables{counts, sizes, detail::table_score::products, second_only}.farther(static_cast<std::int64_t>(std::abs(static_cast<double>(own) - middle)), std::min(most_steps, detail::most_table_steps));
+        auto const far = static_cast<std::int64_t>(std::abs(static_cast<double>(own) - middle));
+        of_ties = detail::tie_tables{counts, sizes, detail::table_score::products, second_only}.farther(far, std::min(most_steps, detail::most_table_steps));
     }
     got.exact = of_ties || steps * (tied ? 2 : 1) <= most_steps;
     double const tail = (1 - confidence) / 2;
@@ -194,7 +200,8 @@ inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<dou
         got.p = std::min(1.0, reached);
     } else if (!got.exact) {
         double const half_step = std::max(0.5, static_cast<double>(step) / 4), off = std::max(0.0, std::abs(got.statistic - pairs / 2) - half_step);
-        got.p = std::clamp(2 * normal_upper(off / spread), std::exp(log_chance - detail::log_choices(all, n)), 1.0);
+        double const p = detail::other_values{counts}.are_few() ? detail::far_sums(counts, n, 2 * off) : 2 * normal_upper(off / spread);
+        got.p = std::clamp(p, std::exp(log_chance - detail::log_choices(all, n)), 1.0);
     }
     return got;
 }

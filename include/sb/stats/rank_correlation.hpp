@@ -6,8 +6,8 @@
 // that reach far enough are counted between two sorted lists; of more values the distribution is taken for a symmetric beta one,
 // as wide and as peaked as the true one, whose moments are known (Pitman 1937). For Kendall the number of pairs out of order has
 // a known distribution where one side has no ties: its chances are the coefficients of a product of (1 - q^a) / (1 - q^b), Gauss's
-// polynomials. With ties on both sides pairings that look the same are counted together (tie_tables.hpp). Pairs out of order are
-// counted as they are merged (Knight 1966).
+// polynomials. With ties on both sides pairings that look the same are counted together (tie_tables.hpp); where that takes long, but most of both sides is one
+// value, p goes by how often the others meet. Pairs out of order are counted as they are merged (Knight 1966).
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <sb/stats/correlation.hpp>
@@ -34,7 +34,7 @@ struct rank_correlation_answer {
     no_answer why = no_answer::none;
     double r = 0; ///< Spearman's rho, or Kendall's tau-b: from -1 to 1
     double p = 0; ///< two-sided, of independent pairs in no order
-    bool exact = true; ///< p is counted over all orders; else by a beta distribution (Spearman) or the normal one (Kendall), ties and steps allowed for
+    bool exact = true; ///< p is counted over all orders; else by a beta distribution (Spearman) or normal ones, ties and steps allowed for
     std::size_t n = 0; ///< pairs
     explicit operator bool() const noexcept { return why == no_answer::none; }
 };
@@ -244,6 +244,29 @@ inline std::optional<double> far_tables(std::span<std::size_t const> x, std::spa
     return tie_tables{rows, columns, by, values}.farther(static_cast<std::int64_t>(std::abs(score)));
 }
 
+/// The chance of a score so far from nothing where most of both sides is one value, at one end: by how often others meet, seldom and
+/// so to one side, and by normal distributions of what those score that do: against others that do not, and among themselves.
+inline double far_meetings(std::size_t all, std::size_t others_x, std::size_t others_y, double far) {
+    auto const n = static_cast<double>(all), a = static_cast<double>(others_x), b = static_cast<double>(others_y);
+    double p = 0;
+    each_overlap(all, others_x, others_y, [&](std::size_t met, double chance) {
+        auto const k = static_cast<double>(met);
+        p += chance * both_tails(n * k - a * b, k * ((a - k) * (a + 1) + (b - k) * (b + 1)) / 3 + k * (k - 1) * (2 * k + 5) / 18, far);
+    });
+    return p;
+}
+/// The same of products of doubled ranks, wherever the commonest values lie.
+inline double far_products(other_values const& x, other_values const& y, double far) {
+    double p = 0;
+    each_overlap(x.all, x.others, y.others, [&](std::size_t met, double chance) {
+        auto const k = static_cast<double>(met);
+        double const of_both = x.others > 1 && y.others > 1 ? 1 + (k - 1) / (static_cast<double>(x.others - 1) * static_cast<double>(y.others - 1)) : 1;
+        double const variance = k * (x.mean * x.mean * y.variance * y.left_after(k) + y.mean * y.mean * x.variance * x.left_after(k) + x.variance * y.variance * of_both);
+        p += chance * both_tails((k - x.share() * static_cast<double>(y.others)) * x.mean * y.mean, variance, far);
+    });
+    return p;
+}
+
 } // namespace detail
 
 /// Spearman's rho. p is counted up to ten pairs, ties and all, and of more where few values differ, so that it is soon done. Else,
@@ -267,13 +290,16 @@ inline rank_correlation_answer spearman(std::span<double const> x, std::span<dou
     if (tied && sum != 0 && n <= detail::most_whole) {
         auto const &few = room.counts_x.size() < room.counts_y.size() ? room.counts_x : room.counts_y, &many = &few == &room.counts_x ? room.counts_y : room.counts_x;
         // of two values the ranks are as good as the pairs
-        auto const counted = few.size() == 2 && many.size() == n ? detail::far_inversions(few, sum / count, room.spare) : detail::far_tables(room.counts_x, room.counts_y, detail::table_score::products, sum);
+        auto const counted = few.size() == 2 && many.size() == n ? detail::far_inversions(few, sum / count, room.spare)
+                                                                 : detail::far_tables(room.counts_x, room.counts_y, detail::table_score::products, sum);
         if (counted) return got.p = *counted, got.exact = true, got;
     }
     // no order is rarer than one of all that show, and without ties its mirror image
     double const rarest = std::exp(std::max(ties_x.log_orders, ties_y.log_orders) - detail::tie_sums::log_factorial(count)) * (tied ? 1 : 2);
     double const half_step = static_cast<double>(ties_x.step) * static_cast<double>(ties_y.step) / 2;
-    got.p = std::clamp(detail::beta_tails(room.x, room.y, (std::abs(sum) - half_step) / whole), rarest, 1.0);
+    double const far = std::abs(sum) - half_step;
+    detail::other_values const others_x{room.counts_x}, others_y{room.counts_y};
+    got.p = std::clamp(others_x.are_few() && others_y.are_few() ? detail::far_products(others_x, others_y, far) : detail::beta_tails(room.x, room.y, far / whole), rarest, 1.0);
     return got;
 }
 inline rank_correlation_answer spearman(std::span<double const> x, std::span<double const> y) {
@@ -283,7 +309,8 @@ inline rank_correlation_answer spearman(std::span<double const> x, std::span<dou
 
 /// Kendall's tau-b. p is counted up to fifty pairs without ties, up to some hundreds with ties on one side (more where few values
 /// differ), and with ties on both where pairings that do not look the same are few; else it is the normal distribution's, half a
-/// step nearer, and no less than the chance of just this pairing.
+/// step nearer (where more than half of each side are its least or its largest value: of each number of others that may meet),
+/// and no less than the chance of just this pairing.
 inline rank_correlation_answer kendall(std::span<double const> x, std::span<double const> y, rank_room& room) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     rank_correlation_answer got;
@@ -325,7 +352,12 @@ inline rank_correlation_answer kendall(std::span<double const> x, std::span<doub
     if (counted) return got.p = *counted, got;
     got.exact = false;
     double const just_this = std::exp(ties_x.log_orders + ties_y.log_orders - ties_both.log_orders - detail::tie_sums::log_factorial(count));
-    got.p = std::clamp(std::erfc((std::abs(score) - 1) / std::sqrt(2 * detail::score_variance(count, ties_x, ties_y))), just_this, 1.0); // scores lie two apart, or less
+    double const far = std::abs(score) - 1; // scores lie two apart, or less
+    auto const mostly_at_an_end = [&](std::vector<std::size_t> const& counts) { return 2 * std::max(counts.front(), counts.back()) > n; };
+    bool const seldom_meet = mostly_at_an_end(room.counts_x) && mostly_at_an_end(room.counts_y);
+    double const p = seldom_meet ? detail::far_meetings(n, detail::other_values{room.counts_x}.others, detail::other_values{room.counts_y}.others, far)
+                                 : std::erfc(far / std::sqrt(2 * detail::score_variance(count, ties_x, ties_y)));
+    got.p = std::clamp(p, just_this, 1.0);
     return got;
 }
 inline rank_correlation_answer kendall(std::span<double const> x, std::span<double const> y) {

@@ -4,8 +4,10 @@
 // How it works: pairs of equal values look the same, so a pairing is a table of whole numbers with known sums, and as likely as it
 // has orders. Its rows are laid one after the other. What is to come depends only on how much of each column is left and on the score
 // so far, so that tables which agree in both go on as one, and each row's ways are sorted lists that are merged. The longest row
-// comes last and gets what is left: of pass and fail there is one sum, whatever the number of values.
+// comes last and gets what is left: of pass and fail there is one sum, whatever the number of values. Where that takes long, what is
+// seldom is counted alone: how many values that are not the commonest are drawn, or meet.
 #pragma once
+#include <sb/stats/normal.hpp>
 #include <sb/stats/saddle_point.hpp>
 #include <algorithm>
 #include <cmath>
@@ -30,7 +32,8 @@ class tie_tables {
 public:
     /// `values` of the columns, for products; those of the rows are twice their ranks less n + 1.
     tie_tables(std::span<std::size_t const> rows, std::span<std::size_t const> columns, table_score by, std::span<std::int64_t const> values = {})
-        : given_{rows}, columns_{columns}, by_{by}, values_{values}, widest_{static_cast<std::size_t>(std::max_element(columns.begin(), columns.end()) - columns.begin())}, left_(columns.size()), last_cells_(columns.size()) {}
+        : given_{rows}, columns_{columns}, by_{by}, values_{values},
+          widest_{static_cast<std::size_t>(std::max_element(columns.begin(), columns.end()) - columns.begin())}, left_(columns.size()), last_cells_(columns.size()) {}
     /// The chance of a score so far from nothing; none where it takes more steps than that.
     std::optional<double> farther(std::int64_t far, double most_steps = most_table_steps) {
         auto const size = static_cast<double>(given_.size());
@@ -223,7 +226,9 @@ private:
         grown_.resize(size * ways_.size());
         runs_.clear();
         for (std::size_t w = 0; w < ways_.size(); ++w) runs_.push_back({w * size, w * size});
-        each_step([&](std::size_t w, state const& from) { grown_[runs_[w].end++] = {from.taken + ways_[w].takes, from.score + score_of(at, cells_of(w)), from.chance * ways_[w].chance}; });
+        each_step([&](std::size_t w, state const& from) {
+            grown_[runs_[w].end++] = {from.taken + ways_[w].takes, from.score + score_of(at, cells_of(w)), from.chance * ways_[w].chance};
+        });
         laid_ += at.count;
         while (runs_.size() > 1) { // each is in order
             states_.clear(), merged_.clear();
@@ -280,5 +285,62 @@ private:
     std::vector<std::size_t> cells_, left_; // of each way; of each column
     std::vector<std::vector<double>> last_cells_; // of_cell, where it was asked for
 };
+
+/// The logarithm of the number of ways to choose so many of `count`.
+inline double log_choices(std::size_t count, std::size_t chosen) noexcept {
+    if (chosen == 0 || chosen == count) return 0;
+    auto const n = static_cast<double>(count), k = static_cast<double>(chosen);
+    return stirling_rest(n) - stirling_rest(k) - stirling_rest(n - k) - k * std::log(k / n) - (n - k) * std::log1p(-k / n) + std::log(n / (2 * std::numbers::pi * k * (n - k))) / 2;
+}
+
+/// Calls `visit(k, chance)` for each number k of the marked ones among the drawn.
+template <class Visit>
+void each_overlap(std::size_t all, std::size_t marked, std::size_t drawn, Visit visit) {
+    auto const others = all - marked, least = drawn > others ? drawn - others : 0, most = std::min(marked, drawn);
+    auto const ratio = [&](std::size_t k) { // of k + 1 to k
+        return static_cast<double>(marked - k) * static_cast<double>(drawn - k) / (static_cast<double>(k + 1) * static_cast<double>(others + k + 1 - drawn));
+    };
+    auto const middle = std::clamp(static_cast<std::size_t>(static_cast<double>(marked) * static_cast<double>(drawn) / static_cast<double>(all)), least, most);
+    double const there = std::exp(log_choices(marked, middle) + log_choices(others, drawn - middle) - log_choices(all, drawn));
+    double chance = there;
+    for (auto k = middle; chance > 0; ++k) {
+        visit(k, chance);
+        if (k == most) break;
+        chance *= ratio(k);
+    }
+    chance = there;
+    for (auto k = middle; k > least && chance > 0;) {
+        chance /= ratio(--k);
+        visit(k, chance);
+    }
+}
+/// Values that are not the commonest one: how far their doubled ranks are from its.
+struct other_values {
+    explicit other_values(std::span<std::size_t const> counts) {
+        for (auto const c : counts) all += c;
+        auto const commonest = std::max_element(counts.begin(), counts.end());
+        others = all - *commonest;
+        auto const own = static_cast<double>(2 * std::accumulate(counts.begin(), commonest, std::size_t{0}) + *commonest);
+        for (bool const again : {false, true}) {
+            std::size_t before = 0;
+            for (auto at = counts.begin(); at != counts.end(); before += *at++) {
+                double const off = static_cast<double>(2 * before + *at) - own, share_of_it = static_cast<double>(*at) / static_cast<double>(others);
+                if (at != commonest) (again ? variance : mean) += share_of_it * (again ? (off - mean) * (off - mean) : off);
+            }
+        }
+    }
+    bool are_few() const noexcept { return 2 * others < all; }
+    double share() const noexcept { return static_cast<double>(others) / static_cast<double>(all); }
+    /// What the variance of a sum of k is less, for they are drawn once: k of them all have no other sum.
+    double left_after(double k) const noexcept { return others > 1 ? (static_cast<double>(others) - k) / static_cast<double>(others - 1) : 0; }
+    std::size_t all = 0, others = 0;
+    double mean = 0, variance = 0;
+};
+/// How often a normal value is so far from nothing.
+inline double both_tails(double mean, double variance, double far) noexcept {
+    if (!(variance > 0)) return std::abs(mean) >= far ? 1 : 0;
+    double const spread = std::sqrt(variance);
+    return normal_upper((far - mean) / spread) + normal_upper((far + mean) / spread);
+}
 
 } // namespace sb::stats::detail
