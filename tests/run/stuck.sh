@@ -9,7 +9,7 @@ victim=$bin/../victims/victim
 stage=$(mktemp -d)
 main=
 all=()
-trap 'kill -9 $main ${all[@]+"${all[@]%%:*}"} 2>/dev/null || true; rm -rf "$stage"' EXIT
+trap 'end_all; rm -rf "$stage"' EXIT
 chmod 755 "$stage"
 unset "${!SANDBOX_@}"
 mkdir "$stage/work" "$stage/tmp" && mkdir -m 777 "$stage/shared" && cp "$victim" "$stage/work" && cd "$stage/work"
@@ -28,10 +28,16 @@ below() { # PID…: those and all that come from them, with the moment of their 
 }
 alive() { # those of `all` that are
     local each
-    for each in "${all[@]}"; do
+    for each in ${all[@]+"${all[@]}"}; do
         case $(sed 's/.*) //; s/ .*//' "/proc/${each%%:*}/stat" 2>/dev/null) in '' | Z | X) continue ;; esac
         [ "$(began "${each%%:*}")" != "${each#*:}" ] || echo "${each%%:*}($(cat "/proc/${each%%:*}/comm" 2>/dev/null))"
     done
+}
+end_all() { # a number that is another's by now is not among them
+    # shellcheck disable=SC2046
+    kill -9 $(alive | sed 's/(.*//') 2>/dev/null || true
+    [ -z "$main" ] || { kill -9 "$main" 2>/dev/null || true; wait "$main" 2>/dev/null || true; }
+    main=
 }
 named() { # NAME: the first of them that is called so
     local each
@@ -61,9 +67,7 @@ ends_within() { # SECONDS NAME
         sleep 0.05
     done
     fail "$2: after $1 s there is still $(alive | tr '\n' ' ')"
-    # shellcheck disable=SC2046
-    kill -9 $(alive | sed 's/(.*//') 2>/dev/null || true
-    wait "$main" 2>/dev/null || true
+    end_all
 }
 no_helper_answers() { # of a run that has to have new memory before the next
     begin --repeat 2 -- sh -c 'mkdir -p d/d && : >/shared/begun; sleep 1'
