@@ -36,7 +36,8 @@ alive() { # those of `all` that are
 end_all() { # a number that is another's by now is not among them
     # shellcheck disable=SC2046
     kill -9 $(alive | sed 's/(.*//') 2>/dev/null || true
-    [ -z "$main" ] || { kill -9 "$main" 2>/dev/null || true; wait "$main" 2>/dev/null || true; }
+    [ -z "$main" ] || ! jobs -pr | grep -qx "$main" || kill -9 "$main" 2>/dev/null || true
+    [ -z "$main" ] || wait "$main" 2>/dev/null || true
     main=
 }
 named() { # NAME: the first of them that is called so
@@ -46,6 +47,7 @@ named() { # NAME: the first of them that is called so
     done
 }
 begin() { # OPTION… -- COMMAND…
+    end_all
     rm -f "$stage"/shared/*
     "$bin/sb-exec" --data-dir "$stage/data" --bind "$stage/shared:/shared:rw" "$@" </dev/null >"$stage/records" 2>"$stage/err" &
     main=$!
