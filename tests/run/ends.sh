@@ -47,6 +47,11 @@ ends 'map(select(.scenario == "hidden").end.reason)[0] | test("hidden behind|out
 printf '#!/nowhere/sh\n' >orphaned && chmod +x orphaned
 run -- ./orphaned
 ends '.[0].end.class == "setup"' 'a script without its interpreter'
+# and without its input, which goes while the first run is made
+mkdir -m 777 "$stage/door" && echo given >"$stage/input"
+(until [ -e "$stage/door/begun" ]; do sleep 0.05; done; rm "$stage/input"; : >"$stage/door/gone") &
+run --repeat 2 --stdin "$stage/input" --bind "$stage/door:/door:rw" -- sh -c ': >/door/begun; until [ -e /door/gone ]; do sleep 0.05; done'
+ends 'map(.end.class) == ["ok", "setup"] and (.[1].end.reason | test("^open .*input: No such file"))' 'a run whose input is gone'
 run --isolate basic --set SECURITY_LEVEL=4 -- ./mine
 ends '.[0].end.class == "ok"' 'without walls nothing is refused'
 # a program of another architecture: exit(0) of 32-bit x86, where the machine runs that

@@ -64,7 +64,7 @@ public:
     /// its owner may do to it a payload of the owner's may do. Opened by this name a file never waits for a writer.
     result<std::string> name_of(std::string const& path) {
         struct stat now {};
-        if (::stat(path.c_str(), &now) != 0) return last_error("open", path);
+        if (::stat(path.c_str(), &now) != 0) return path; // who opens it finds out why
         if (!takes(now)) return system_error(cat("open ", path, ": is not what it was, a file that can be read more than once"));
         if (path != path_ || now.st_dev != facts_.st_dev || now.st_ino != facts_.st_ino) {
             copy_ = detail::copy_read_only(path);
