@@ -164,7 +164,7 @@ TEST_CASE("the program itself gives each answer, whoever asks") {
         CAPTURE(level);
         for (auto const& each : at_every_level) {
             if (each.number == SYS_ioctl || each.number == SYS_personality || each.number == SYS_socket || each.number == SYS_socketpair ||
-                each.number == SYS_unshare || each.number == SYS_clone) continue; // below
+                each.number == SYS_unshare || each.number == SYS_clone || each.number == SYS_fcntl) continue; // below
             CAPTURE(each.name);
             CHECK(answered(filter, each.number) == no(each.expected));
             CHECK(answered(filter, each.number, {~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull}) == no(each.expected));
@@ -184,6 +184,8 @@ TEST_CASE("the program itself gives each answer, whoever asks") {
         CHECK(answered(filter, SYS_clone, {0x003d0f00}) == allow); // a thread
         CHECK(answered(filter, SYS_clone, {0x4111}) == allow); // vfork
         CHECK(answered(filter, SYS_unshare, {0x600}) == allow); // CLONE_FS | CLONE_FILES
+        for (unsigned const what : {F_SETLEASE + 0u, F_NOTIFY + 0u}) CHECK(answered(filter, SYS_fcntl, {3, beyond | what}) == no(EPERM));
+        for (unsigned const what : {F_DUPFD_CLOEXEC + 0u, F_SETFL + 0u, F_SETLK + 0u, F_GETLEASE + 0u}) CHECK(answered(filter, SYS_fcntl, {3, what}) == allow);
     }
 }
 
