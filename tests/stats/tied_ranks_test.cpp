@@ -226,6 +226,26 @@ TEST_CASE("no p is smaller than the chance of just what came", "[mann_whitney:pr
             }
 }
 
+TEST_CASE("which side is named first does not matter, also at the bounds of counting", "[mann_whitney:property][rank_correlation:property]") {
+    sb::random_stream chance{77};
+    int counted = 0;
+    constexpr int rounds = 150;
+    for (int round = 0; round < rounds; ++round) {
+        auto const n = 2 + chance.below(60), m = 2 + chance.below(60), kinds = 1 + chance.below(1 + chance.below(60));
+        double const share = chance.unit();
+        auto const x = rare(chance, n, share, kinds), y = rare(chance, n, chance.unit(), kinds), z = rare(chance, m, share, kinds);
+        INFO(n << " and " << m << " values, " << share << " of " << kinds << " kinds");
+        auto const two = mann_whitney(x, z), back = mann_whitney(z, x);
+        CHECK((two.exact == back.exact && two.why == back.why));
+        if (two) CHECK(two.p == Approx(back.p).epsilon(1e-9));
+        auto const pairs = kendall(x, y), turned = kendall(y, x);
+        CHECK((pairs.exact == turned.exact && pairs.why == turned.why));
+        if (pairs) CHECK(pairs.p == Approx(turned.p).epsilon(1e-9));
+        counted += two.exact + pairs.exact;
+    }
+    CHECK((counted > rounds && counted < 2 * rounds)); // both ways are taken
+}
+
 TEST_CASE("of rare values where there is nothing ranks find something no more often than they say", "[mann_whitney:property][rank_correlation:property]") {
     constexpr int rounds = 3000;
     for (std::size_t const n : {20u, 50u, 200u, 1000u})

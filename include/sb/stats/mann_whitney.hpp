@@ -147,7 +147,8 @@ inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<dou
 
     // the chances of sums without ties are needed for the interval, those with ties for p
     double const spread = std::sqrt(pairs / 12 * (whole + 1 - ties / (whole * (whole - 1))));
-    auto const steps = whole * dn * (pairs + 1);
+    auto const few = std::min(m, n); // either sample may be the one that is chosen
+    auto const steps = whole * static_cast<double>(few) * (pairs + 1);
     std::vector<double> chances;
     double const middle = dn * (whole + 1); // of doubled ranks
     std::optional<double> of_ties;
@@ -163,9 +164,9 @@ inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<dou
     if (steps <= most_steps) {
         std::vector<std::size_t> plain(all);
         for (std::size_t i = 0; i < all; ++i) plain[i] = i + 1;
-        auto const lowest = n * (n + 1) / 2, most = lowest + m * n;
-        detail::rank_sum_chances(plain, n, most, chances);
-        double const* const last = chances.data() + n * (most + 1);
+        auto const lowest = few * (few + 1) / 2, most = lowest + m * n;
+        detail::rank_sum_chances(plain, few, most, chances);
+        double const* const last = chances.data() + few * (most + 1);
         double sum = 0;
         for (std::size_t u = 0; u <= m * n; ++u) {
             sum += last[lowest + u];
@@ -190,13 +191,13 @@ inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<dou
 
     if (of_ties) got.p = *of_ties;
     else if (got.exact && tied) {
-        auto const most = *std::max_element(ranks.begin(), ranks.end()) * n;
-        detail::rank_sum_chances(ranks, n, most, chances);
-        double const* const last = chances.data() + n * (most + 1);
-        double const off = std::abs(static_cast<double>(own) - middle);
+        auto const most = *std::max_element(ranks.begin(), ranks.end()) * few;
+        detail::rank_sum_chances(ranks, few, most, chances);
+        double const* const last = chances.data() + few * (most + 1);
+        double const off = std::abs(static_cast<double>(own) - middle), middle_of_few = static_cast<double>(few) * (whole + 1);
         double reached = 0;
         for (std::size_t sum = 0; sum <= most; ++sum)
-            if (std::abs(static_cast<double>(sum) - middle) >= off) reached += last[sum];
+            if (std::abs(static_cast<double>(sum) - middle_of_few) >= off) reached += last[sum];
         got.p = std::min(1.0, reached);
     } else if (!got.exact) {
         double const half_step = std::max(0.5, static_cast<double>(step) / 4), off = std::max(0.0, std::abs(got.statistic - pairs / 2) - half_step);

@@ -231,7 +231,8 @@ inline constexpr std::size_t most_inverted = 50; // values whose distribution is
 
 /// The chance that x and y, of so many equal values each, go together or against each other as far as `score`; none where that takes long.
 inline std::optional<double> far_tables(std::span<std::size_t const> x, std::span<std::size_t const> y, table_score by, double score) {
-    auto const rows = x.size() < y.size() ? y : x, columns = x.size() < y.size() ? x : y;
+    bool const across = x.size() != y.size() ? x.size() < y.size() : std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end()); // whichever is named first
+    auto const rows = across ? y : x, columns = across ? x : y;
     std::int64_t before = 0, all = 0;
     for (auto const count : columns) all += static_cast<std::int64_t>(count);
     std::vector<std::int64_t> values;

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <numbers>
 #include <numeric>
@@ -33,12 +34,13 @@ public:
     /// `values` of the columns, for products; those of the rows are twice their ranks less n + 1.
     tie_tables(std::span<std::size_t const> rows, std::span<std::size_t const> columns, table_score by, std::span<std::int64_t const> values = {})
         : given_{rows}, columns_{columns}, by_{by}, values_{values},
-          widest_{static_cast<std::size_t>(std::max_element(columns.begin(), columns.end()) - columns.begin())}, left_(columns.size()), last_cells_(columns.size()) {}
+          widest_{static_cast<std::size_t>(std::max_element(columns.begin(), columns.end()) - columns.begin())} {}
     /// The chance of a score so far from nothing; none where it takes more steps than that.
     std::optional<double> farther(std::int64_t far, double most_steps = most_table_steps) {
         auto const size = static_cast<double>(given_.size());
         if (size * size > 2 * most_steps) return {}; // one value may be in any of the rows so far
         order_rows();
+        left_.resize(columns_.size()), last_cells_.resize(columns_.size());
         if (is_hopeless(most_steps) || !number_columns()) return {};
         states_.assign(1, {0, 0, 1});
         double steps = 0;
