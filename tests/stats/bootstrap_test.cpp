@@ -95,7 +95,7 @@ TEST_CASE("the same seed draws the same interval, and the mean's own way is the 
     normal_values values{4};
     bootstrap_room room;
     for (double const offset : {0.0, 1e9})
-        for (std::size_t const n : {2u, 3u, 10u, 57u}) {
+        for (std::size_t const n : {5u, 6u, 10u, 57u}) {
             auto const sample = values.many(n, offset);
             bootstrap_request const how{0.9, 500, n};
             auto const first = bootstrap(sample, &mean, how, room), again = bootstrap(sample, &mean, how), fast = bootstrap_mean(sample, how, room);
@@ -112,7 +112,7 @@ TEST_CASE("the same seed draws the same interval, and the mean's own way is the 
             }, how, room);
             CHECK((rows.bounds.lo == first.bounds.lo && rows.bounds.hi == first.bounds.hi && rows.acceleration == first.acceleration));
             auto const other = bootstrap_mean(sample, {0.9, 500, n + 1}, room);
-            if (n > 3) CHECK(other.bounds.lo != fast.bounds.lo);
+            if (n > 6) CHECK(other.bounds.lo != fast.bounds.lo);
             auto shrunk = sample; // no unit
             for (double& x : shrunk) x = std::ldexp(x, -500);
             auto const small = bootstrap_mean(shrunk, how);

@@ -207,7 +207,7 @@ inline bootstrap_answer bootstrap_mean(std::span<double const> values, bootstrap
     auto const [least, most] = std::minmax_element(values.begin(), values.end());
     double const range = *most - *least, origin = *least;
     if (!std::isfinite(range)) {
-        if (refused) refused.why = no_answer::not_finite;
+        if (refused.why != no_answer::bad_request) refused.why = no_answer::not_finite;
         return refused;
     }
     int scale = 0; // distances from the least value, in a unit that neither vanishes nor overflows
