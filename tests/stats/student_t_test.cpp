@@ -52,18 +52,18 @@ TEST_CASE("with very many degrees of freedom the tail is nearly the normal one, 
         {0.5, 200000, 0.3085378137768107},
         {2, 200000, 0.02275080683686345},
         {6, 200000, 9.882749439674029e-10},
-        {20, 200000, 3.36574526463105e-89},
-        {36, 200000, 3.3942266863808764e-283},
+        {20, 200000, 3.365745264502125e-89},
+        {36, 200000, 3.394226686253761e-283},
         {0.5, 1e+07, 0.3085375442270075},
         {2, 1e+07, 0.022750145445921476},
         {6, 1e+07, 9.866213666838918e-10},
-        {20, 1e+07, 2.7647156035817523e-89},
-        {36, 1e+07, 4.362260384726073e-284},
+        {20, 1e+07, 2.764715603476963e-89},
+        {36, 1e+07, 4.362260384568516e-284},
         {0.5, 1e+16, 0.3085375387259869},
         {2, 1e+16, 0.02275013194817922},
         {6, 1e+16, 9.865876450377318e-10},
-        {20, 1e+16, 2.7536241187197693e-89},
-        {36, 1e+16, 4.182624066121308e-284},
+        {20, 1e+16, 2.753624118615423e-89},
+        {36, 1e+16, 4.182624065970358e-284},
     };
     for (auto const& row : rows) {
         INFO(row.t << " " << row.df);
@@ -72,7 +72,7 @@ TEST_CASE("with very many degrees of freedom the tail is nearly the normal one, 
     double const inf = std::numeric_limits<double>::infinity();
     for (double const t : {-3.0, -0.5, 1e-9, 2.0, 30.0, 38.0}) {
         CHECK(student_t_upper(t, inf) == normal_upper(t));
-        if (t > 0) CHECK(student_t_upper(t, 1e5) == Approx(normal_upper(sb::stats::detail::normal_of_t(t, 1e5))).epsilon(3e-12).margin(0)); // where it takes over
+        if (t > 0) CHECK(student_t_upper(t, 1e4) == Approx(normal_upper(sb::stats::detail::normal_of_t(t, 1e4))).epsilon(3e-12).margin(0)); // where it takes over
     }
     CHECK(student_t_upper(1e300, 1e6) == 0);
     CHECK(student_t_upper(inf, inf) == 0);

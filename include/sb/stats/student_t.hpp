@@ -57,7 +57,7 @@ inline double student_t_near(double z, double df) noexcept {
 }
 
 /// The normal value whose upper tail is that of t > 0, by the expansion of Hill (1970, algorithm 395), whose error falls with the fifth
-/// power of df > 1e5; infinite where a double has no tail left.
+/// power of df >= 1e4; infinite where a double has no tail left.
 inline double normal_of_t(double t, double df) noexcept {
     if (df > 1e30) return t;
     double const a = df - 0.5, b = 48 * a * a, y = a * std::log1p(t * t / df);
@@ -73,14 +73,14 @@ inline double student_t_density(double t, double df) noexcept {
     return detail::gamma_half_ratio(df / 2) / std::sqrt(std::numbers::pi * df) * std::exp(-(df + 1) / 2 * detail::log1p_square(t / std::sqrt(df)));
 }
 
-/// P(T > t) with `df` > 0 degrees of freedom, NaN without; small tails keep their digits: at 1e5 degrees, where the fraction
+/// P(T > t) with `df` > 0 degrees of freedom, NaN without; small tails keep their digits: at 1e4 degrees, where the fraction
 /// loses most, twelve. With infinitely many it is the normal one.
 inline double student_t_upper(double t, double df) noexcept {
     if (std::isnan(t) || !(df > 0)) return std::numeric_limits<double>::quiet_NaN();
     if (t < 0) return 1 - student_t_upper(-t, df);
     if (t == 0) return 0.5;
     if (std::isinf(t)) return 0;
-    if (df > 1e5) return normal_upper(detail::normal_of_t(t, df));
+    if (df > 1e4) return normal_upper(detail::normal_of_t(t, df));
     double const a = df / 2, b = 0.5, root = t / std::sqrt(df), square = root * root;
     double const x = 1 / (1 + square), rest = std::isinf(square) ? 1 : square / (1 + square); // x + rest = 1
     // x^a (1 - x)^b / B(a, b)
