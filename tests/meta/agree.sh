@@ -19,7 +19,7 @@ for tool in "$bin"/sb "$bin"/sb-*; do
     grep -E '^\| `(-[a-z], )?--' "$reference/$name.md" | cut -d'|' -f2 | flags | same "docs/reference/$name.md" || bad=1
     "$tool" --completion bash | sed -n "s/.*\[\[ \$cur == -\* \]\].*compgen -W '\([^']*\)'.*/\1/p" | flags | same 'the completion for bash' || bad=1
     "$tool" --completion zsh | grep -oE "^  '\*?--[a-z-]+" | flags | same 'the completion for zsh' || bad=1
-    "$tool" --completion fish | grep -oE -- ' -l [a-z-]+' | sed 's/ -l /--/' | sort -u | same 'the completion for fish' || bad=1
+    "$tool" --completion fish | grep '^complete ' | grep -oE -- ' -l [a-z-]+' | sed 's/ -l /--/' | sort -u | same 'the completion for fish' || bad=1
     "$tool" --explain | tail -n +2 | sed 's/^\([^,]*\),.*/--\1/' | sort -u >"$work/explained"
     asking='--completion --explain --help --man --reference --schema --version'
     printf '%s\n' $asking | sort - "$work/explained" | same '--explain' || bad=1

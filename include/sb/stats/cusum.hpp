@@ -30,10 +30,7 @@ inline double normal_score_of_t(double t, double df) noexcept {
     if (df < 500) {
         double const tail = student_t_upper(size, df);
         if (tail > 1e-300) z = normal_quantile(tail);
-    } else { // the expansion of Hill (1970, algorithm 395), whose error falls with the fifth power of df
-        double const a = df - 0.5, b = 48 * a * a, y = a * std::log1p(size * size / df), w = std::sqrt(y);
-        z = w * (1 + (y + 3) / b - (((4 * y + 33) * y + 240) * y + 855) / (10 * b * (b + 0.8 * y * y + 100)));
-    }
+    } else z = detail::normal_of_t(size, df);
     return std::copysign(std::min(z, most), t);
 }
 

@@ -109,10 +109,12 @@ private:
             finish(now, reader.counts().lines - before, std::move(faults));
         }
     }
-    /// Up to the threads asked for. Where the system gives no more, those there are do all.
+    /// Up to the threads asked for. Where the system gives no more, or they would have no memory to work in, those there are do all.
     void hire() {
+        constexpr std::size_t left_to_work_in = std::size_t{32} << 20;
         try {
             for (int i = 1; i < threads_; ++i) {
+                ::operator delete(::operator new(left_to_work_in)); // throws where there is not so much
                 auto& reader = *others_.emplace_back(std::make_unique<rank_reader>(question_));
                 helpers_.emplace_back([this, &reader] { work(reader, false); });
             }
