@@ -13,6 +13,7 @@
 #include <sb/isolate/limits.hpp>
 #include <sb/isolate/order.hpp>
 #include <sb/isolate/raw_call.hpp>
+#include <sb/isolate/signals.hpp>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
@@ -26,9 +27,6 @@
 #include <utility>
 
 namespace sb::isolate {
-
-/// One beyond the last signal, the real-time ones included.
-inline constexpr int signals_end = NSIG;
 
 /// The descriptor through which a workload reports: the number that SB_REPORT_FD says.
 inline constexpr int report_descriptor = 3;
@@ -69,10 +67,7 @@ public:
         if (stack == MAP_FAILED) return last_error("mmap", "a stack for children");
         ::mprotect(stack, guard, PROT_NONE); // it grows down: running over it faults instead of writing elsewhere
         spawner made{stack};
-        for (int s = 1; s < signals_end; ++s) { // exec resets handlers, not what is ignored
-            struct sigaction now {};
-            if (::sigaction(s, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) sigaddset(&made.ignored_, s);
-        }
+        made.ignored_ = ignored_signals(); // exec resets handlers, not those
         return made;
     }
     spawner(spawner&& from) noexcept : stack_{std::exchange(from.stack_, nullptr)}, ignored_{from.ignored_} {}
@@ -86,7 +81,7 @@ public:
     /// machine the parent may wake only when a short program has ended already.
     result<pid_t> start(launch const& what, copy_report& report) {
         report.failure = {};
-        borrowed shared{&what, &report, ::getpid(), &ignored_};
+        borrowed shared{&what, &report, ::getpid(), ignored_};
         sigset_t all, before;
         sigfillset(&all);
         ::pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -122,7 +117,7 @@ private:
         launch const* what;
         copy_report* report;
         pid_t parent;
-        sigset_t const* ignored;
+        signal_bits ignored;
     };
     /// What a child that waits looks at; it outlives the call that made it.
     struct waiting {
@@ -131,10 +126,10 @@ private:
         ahead_call::number number = 0;
         std::int64_t awake_ns = 0;
         pid_t parent = -1;
-        sigset_t ignored{};
+        signal_bits ignored = 0;
     };
     static constexpr std::size_t size = std::size_t{64} << 10, guard = 4096;
-    explicit spawner(void* stack) : stack_{stack} { sigemptyset(&ignored_); }
+    explicit spawner(void* stack) : stack_{stack} {}
 
     /// The same by clone3, which the C library does not offer: the child begins on the borrowed stack and has no caller to
     /// return to.
@@ -196,17 +191,14 @@ private:
     // In the child: only async-signal-safe calls, and no write but to what is shared and this stack.
 
     /// What concerns itself and its descriptors.
-    __attribute__((no_sanitize("address", "undefined"))) static bool settle(launch const& what, pid_t parent, sigset_t const& ignored, spawn_step& step) noexcept {
+    __attribute__((no_sanitize("address", "undefined"))) static bool settle(launch const& what, pid_t parent, signal_bits ignored, spawn_step& step) noexcept {
         // a parent that died before this call would never be noticed, so look once more
         step = spawn_step::prctl;
         if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return false;
         if (::getppid() != parent) ::_exit(127);
         step = spawn_step::setsid;
         if (::setsid() < 0) return false;
-        struct sigaction plain {};
-        plain.sa_handler = SIG_DFL;
-        for (int s = 1; s < signals_end; ++s)
-            if (sigismember(&ignored, s) == 1) ::sigaction(s, &plain, nullptr);
+        let_be(ignored);
 
         step = spawn_step::descriptors;
         int in = what.in_path ? ::open(what.in_path, O_RDONLY) : what.in;
@@ -250,7 +242,7 @@ private:
     __attribute__((no_sanitize("address", "undefined"))) static int child(void* argument) noexcept {
         auto const& shared = *static_cast<borrowed*>(argument);
         auto step = spawn_step::none;
-        bool const settled = settle(*shared.what, shared.parent, *shared.ignored, step);
+        bool const settled = settle(*shared.what, shared.parent, shared.ignored, step);
         int const code = settled ? execute(*shared.what, *shared.report, step) : errno;
         shared.report->failure = {step, code};
         ::_exit(127);
@@ -268,7 +260,7 @@ private:
     }
 
     void* stack_;
-    sigset_t ignored_;
+    signal_bits ignored_ = 0;
     waiting ahead_{};
 };
 

@@ -6,6 +6,7 @@
 #include <sb/isolate/mount.hpp>
 #include <sb/isolate/reaper.hpp>
 #include <sb/isolate/security_level.hpp>
+#include <sb/isolate/signals.hpp>
 #include <sb/isolate/task_limit.hpp>
 #include <sb/isolate/view.hpp>
 #include <algorithm>
@@ -82,7 +83,7 @@ inline result<void> forget_words() {
 /// A signal that is blocked would stay pending, for the next run to see, and a handler of the caller's would run; what is
 /// left to its default never reaches process 1.
 inline void let_signals_be() noexcept {
-    for (int s = 1; s < signals_end; ++s) std::signal(s, SIG_DFL);
+    let_be(~signal_bits{0});
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
