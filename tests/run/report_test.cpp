@@ -53,8 +53,8 @@ TEST_CASE("a match far behind in a large output is found") {
 
 TEST_CASE("a pattern that takes too long in what was printed is given up") {
     std::vector<output_metric> metrics;
-    metrics.push_back(std::move(*output_metric::parse("n=([0-9]+)")));
-    metrics.push_back(std::move(*output_metric::parse("t=([0-9]+)+s")));
+    metrics.push_back(*output_metric::parse("n=([0-9]+)"));
+    metrics.push_back(*output_metric::parse("t=([0-9]+)+s"));
     sb::unique_fd const file{::memfd_create("output", MFD_CLOEXEC)};
     std::string const output(300000, '1');
     REQUIRE(::write(file.get(), output.data(), output.size()) == static_cast<ssize_t>(output.size()));

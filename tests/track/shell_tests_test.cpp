@@ -64,7 +64,7 @@ TEST_CASE("what a test has besides is what its record's description says, no mor
                 for (auto const& each : *said)
                     for (auto const& [key, v] : each.besides) {
                         INFO(test.name << " of " << samples[0].name << ": " << key);
-                        auto const* const member = std::find_if(std::begin(test_members), std::end(test_members), [&](test_member const& m) { return m.name == key; });
+                        auto const* const member = std::find_if(std::begin(test_members), std::end(test_members), [&key = key](test_member const& m) { return m.name == key; });
                         REQUIRE(member != std::end(test_members));
                         CHECK(is_of(*member, test.name));
                         CHECK(fits(v, member->is));

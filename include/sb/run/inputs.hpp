@@ -100,7 +100,7 @@ inline result<void> read_worth(object const& settings, metric::value_weights& we
         if (!all || all->is_null()) return {};
         if (!all->if_object()) return caller_error(cat("settings: ", section, ": must be a map"));
         for (auto const& [name, v] : *all->if_object()) {
-            auto const there = std::find_if(places.begin(), places.end(), [&](auto const& each) { return each.name == name; });
+            auto const there = std::find_if(places.begin(), places.end(), [&name = name](auto const& each) { return each.name == name; });
             if (there == places.end()) {
                 std::vector<std::string_view> known;
                 std::string list;
