@@ -28,9 +28,9 @@ TEST_CASE("a last resort ends a process that waits for ever and hears no signal"
 TEST_CASE("a last resort can be put off, put aside, and goes with its owner") {
     CHECK(sb::test::in_child([] {
               sb::last_resort later, never;
-              { sb::last_resort gone; gone.in(1'000'000); }
-              later.in(1'000'000), later.in(60'000'000'000);
-              never.in(1'000'000), never.never();
-              return ::usleep(50'000);
+              { sb::last_resort gone; gone.in(200'000'000); }
+              later.in(200'000'000), later.in(60'000'000'000);
+              never.in(200'000'000), never.never();
+              return ::usleep(300'000); // nothing is to come
           }) != -SIGKILL);
 }
