@@ -41,20 +41,21 @@ TEST_CASE("a write that is cut short is an error that says so, and never an olde
 TEST_CASE("a write that a signal cuts short goes on where it was") {
     CHECK(in_child([] {
               std::string const text(1 << 18, 'x'); // more than the pipe holds
+              static int signalled[2];
               int ends[2];
-              if (::pipe(ends) != 0) ::_exit(1);
+              if (::pipe(ends) != 0 || ::pipe(signalled) != 0) ::_exit(1);
               auto const reader = ::fork();
               if (reader == 0) {
                   ::close(ends[1]);
-                  ::usleep(60'000); // the signal comes before
                   std::size_t all = 0;
                   char block[4096];
+                  if (::read(signalled[0], block, 1) != 1) ::_exit(4); // until then the writer has no room
                   for (ssize_t n; (n = ::read(ends[0], block, sizeof block)) > 0;) all += static_cast<std::size_t>(n);
                   ::_exit(all == text.size() ? 0 : 2);
               }
               ::close(ends[0]);
               struct sigaction act {};
-              act.sa_handler = [](int) {}; // without SA_RESTART
+              act.sa_handler = [](int) { (void)!::write(signalled[1], "", 1); }; // without SA_RESTART
               ::sigaction(SIGALRM, &act, nullptr);
               itimerval const soon{{}, {0, 20'000}};
               ::setitimer(ITIMER_REAL, &soon, nullptr);

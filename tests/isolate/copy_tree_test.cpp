@@ -87,14 +87,16 @@ TEST_CASE("a file that grows or shrinks while it is copied is copied to an end",
         both here;
         put(here.from / "file", std::string(8 << 20, 'x'));
         auto const file = sb::open_file(here.from / "file", O_WRONLY).value();
-        std::atomic<bool> over = false;
+        std::atomic<bool> begun = false, over = false;
         std::thread other{[&] {
             for (off_t size = 8 * mebi; !over;) {
                 size = grows ? std::min(size + 4096, 64 * mebi) : std::max<off_t>(size - 4096, 0);
-                if (grows ? ::pwrite(file.get(), std::string(4096, 'y').data(), 4096, size - 4096) != 4096 : ::ftruncate(file.get(), size) != 0) return;
+                bool const done = grows ? ::pwrite(file.get(), std::string(4096, 'y').data(), 4096, size - 4096) == 4096 : ::ftruncate(file.get(), size) == 0;
+                begun = true, begun.notify_one();
+                if (!done) return;
             }
         }};
-        ::usleep(500);
+        begun.wait(false);
         auto const told = here.copy();
         over = true;
         other.join();
