@@ -69,6 +69,13 @@ inline std::vector<pid_t> processes_with(std::string const& tag) {
     return found;
 }
 
+/// Over, whether or not it was waited for. One that is ending has no command line any more, but still its files and locks.
+inline bool is_over(pid_t pid) {
+    auto const stat = read_whole("/proc/" + std::to_string(pid) + "/stat");
+    auto const at = stat.rfind(") ");
+    return at == std::string::npos || stat.compare(at + 2, 1, "Z") == 0 || stat.compare(at + 2, 1, "X") == 0;
+}
+
 inline std::vector<pid_t> children_of(pid_t parent) {
     std::vector<pid_t> found;
     for (auto const& name : names_of("/proc")) {

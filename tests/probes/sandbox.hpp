@@ -212,13 +212,14 @@ private:
         auto const before = look(host_, programs());
         bool const all = std::string_view{run.does} == "all";
         bool struck = false;
-        std::vector<pid_t> payload;
+        std::vector<pid_t> payload, everyone;
         o.seconds = 15;
         o.meanwhile = [&](pid_t supervisor) {
             if (struck) return;
             // the payload is there when its daemon and its child are
             payload.clear();
-            for (auto const pid : processes_with(tag))
+            everyone = processes_with(tag);
+            for (auto const pid : everyone)
                 if (read_whole("/proc/" + std::to_string(pid) + "/cmdline").starts_with("./sb-probe")) payload.push_back(pid);
             if (payload.size() < 3) return;
             struck = true;
@@ -235,6 +236,8 @@ private:
         std::vector<pid_t> left;
         while (!(left = processes_with(tag)).empty() && now_s() < patience) ::usleep(20000);
         if (!left.empty()) say(std::to_string(left.size()) + " processes live on without a supervisor"), end_all(tag);
+        // the lease is free when the last of them has given back its files, which is after its command line went
+        while (!std::all_of(everyone.begin(), everyone.end(), is_over) && now_s() < patience) ::usleep(1000);
         auto next = o;
         next.meanwhile = {};
         next.argv.erase(std::find(next.argv.begin(), next.argv.end(), "--"), next.argv.end());

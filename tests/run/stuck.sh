@@ -100,5 +100,18 @@ done
 begin --repeat 300 -- sh -c 'n=0; [ ! -e /shared/n ] || read -r n </shared/n; echo $((n + 1)) >/shared/n; case $n in 200) head -c 262144 /dev/zero >&3 ;; 201) : >/shared/begun; exec sleep 100 ;; esac'
 until_there begun && sleep 0.5 && kill -TERM "$main" && ends_within 5 'an answer in two parts, SIGTERM'
 
+# what a killed session left goes with the next one, though it was still ending when that began: its lock says so
+begin -- sh -c ': >/shared/begun; exec sleep 100'
+if until_there begun && kill -KILL "$main" && ends_within 5 'a session that is killed'; then
+    left=("$stage"/data/leases/*)
+    [ -e "${left[0]}" ] || fail 'a killed session left no lease'
+    flock "${left[0]}" sh -c ": >'$stage/locked'; sleep 0.5" &
+    until [ -e "$stage/locked" ]; do sleep 0.01; done
+    "$bin/sb-exec" --data-dir "$stage/data" -- sleep 1 </dev/null >/dev/null || fail "a session after a killed one ended with $?"
+    wait
+    [ ! -e "${left[0]}" ] || fail "${left[0]##*/}: the lease is still there after the next session"
+    [ -z "$(find /sys/fs/cgroup -maxdepth 5 -name "sandbench-${left[0]##*/}*" 2>/dev/null)" ] || fail 'control groups are still there after the next session'
+fi
+
 [ $failed = 0 ] && echo 'stuck slots end with their session, and nothing of them is left'
 exit $failed
