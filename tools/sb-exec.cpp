@@ -106,15 +106,19 @@ struct place {
     std::optional<sb::run::slot_pool> pool; ///< none for a dry run
 };
 
+/// What dead sessions left. A killed one may still be ending when we come, so we look again when we go: then in silence.
+void clear_after_the_dead(sb::cli::io& io, bool aloud) {
+    std::vector<std::string> stuck;
+    sb::isolate::sweep_dead_folders(sb::isolate::temporary_folder(), stuck);
+    sb::run::sweep_leases(io.data_dir, stuck);
+    for (auto const& each : stuck)
+        if (aloud) io.log.warn(sb::cat("left by a dead sb-exec and not removable: ", each));
+}
+
 /// The slots come first, while this process is small: what it holds now is the least peak memory a plain run can show.
 sb::result<place> find_place(sb::cli::io& io, choices const& c) {
     place here;
-    std::vector<std::string> stuck;
-    if (!c.dry_run) {
-        sb::isolate::sweep_dead_folders(sb::isolate::temporary_folder(), stuck);
-        sb::run::sweep_leases(io.data_dir, stuck);
-        for (auto const& each : stuck) io.log.warn(sb::cat("left by a dead sb-exec and not removable: ", each));
-    }
+    if (!c.dry_run) clear_after_the_dead(io, true);
     auto const behind_walls = [&]() -> sb::result<void> {
         auto asked = c.walls;
         asked.jobs = static_cast<int>(c.jobs);
@@ -387,6 +391,7 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
         bar.total(runs);
     };
     SB_TRY(auto const all, session.run(*place.pool, done.ids, recorded, begun));
+    clear_after_the_dead(io, false);
     bar.erase();
     if (table) io.out << as_table(summary, idle).text(io.out_color);
     for (auto const& each : idle.remarks()) io.log.warn(each);

@@ -107,13 +107,18 @@ TEST_CASE("every refusal is counted, also of who gives up and of who is killed",
 }
 
 TEST_CASE("such a box ends as a whole when its keeper is killed, and by itself", "[box]") {
-    place p{8};
-    NEEDS_A_LIMIT(p);
-    CHECK(p.in->reaper().pid == p.in->keeper_pid());
-    auto const keeper = p.in->keeper_pid();
-    auto const stopped = p.run({"sh", "-c", "sleep 60 & sleep 60"}, 50'000'000);
-    CHECK(stopped.killed_by == killer::wall);
-    CHECK(went_well(p.run({"sh", "-c", "/bin/true; :"})));
-    p.in->end();
-    CHECK(::kill(keeper, 0) == -1);
+    for (int attempt = 0; attempt < 20; ++attempt) {
+        place p{8};
+        NEEDS_A_LIMIT(p);
+        CHECK(p.in->reaper().pid == p.in->keeper_pid());
+        auto const keeper = p.in->keeper_pid();
+        auto const stopped = p.run({"sh", "-c", "sleep 60 & sleep 60"}, 50'000'000);
+        CHECK(stopped.killed_by == killer::wall);
+        if (stopped.reaper_lost) continue; // it had no processor for some milliseconds: the box ends with it, and a run needs another
+        CHECK(went_well(p.run({"sh", "-c", "/bin/true; :"})));
+        p.in->end();
+        CHECK(::kill(keeper, 0) == -1);
+        return;
+    }
+    FAIL("no reaper answers in time");
 }

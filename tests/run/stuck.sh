@@ -103,14 +103,21 @@ until_there begun && sleep 0.5 && kill -TERM "$main" && ends_within 5 'an answer
 # what a killed session left goes with the next one, though it was still ending when that began: its lock says so
 begin -- sh -c ': >/shared/begun; exec sleep 100'
 if until_there begun && kill -KILL "$main" && ends_within 5 'a session that is killed'; then
-    left=("$stage"/data/leases/*)
-    [ -e "${left[0]}" ] || fail 'a killed session left no lease'
-    flock "${left[0]}" sh -c ": >'$stage/locked'; sleep 0.5" &
-    until [ -e "$stage/locked" ]; do sleep 0.01; done
-    "$bin/sb-exec" --data-dir "$stage/data" -- sleep 1 </dev/null >/dev/null || fail "a session after a killed one ended with $?"
-    wait
-    [ ! -e "${left[0]}" ] || fail "${left[0]##*/}: the lease is still there after the next session"
-    [ -z "$(find /sys/fs/cgroup -maxdepth 5 -name "sandbench-${left[0]##*/}*" 2>/dev/null)" ] || fail 'control groups are still there after the next session'
+    left=()
+    for each in "$TMPDIR"/sb-exec-* "$stage"/data/leases/*; do [ ! -e "$each" ] || left+=("$each"); done # no lease where there are no groups
+    [ ${#left[@]} -gt 0 ] || [ "$(id -u)" != 0 ] || fail 'a killed session left nothing to be held' # without rights none has to stay
+    holders=()
+    for each in ${left[@]+"${left[@]}"}; do
+        flock "$each" sh -c ": >'$stage/held.${#holders[@]}'; exec sleep 0.5" &
+        holders+=($!)
+    done
+    for ((i = 0; i < ${#holders[@]}; ++i)); do timeout 10 sh -c "until [ -e '$stage/held.$i' ]; do sleep 0.01; done" || fail 'no lock is to be had'; done
+    "$bin/sb-exec" --data-dir "$stage/data" -- sleep 2 </dev/null >/dev/null || fail "a session after a killed one ended with $?"
+    wait ${holders[@]+"${holders[@]}"}
+    for each in ${left[@]+"${left[@]}"}; do
+        [ ! -e "$each" ] || fail "$each is still there after the next session"
+        [ -z "$(find /sys/fs/cgroup -maxdepth 5 -name "sandbench-${each##*/}*" 2>/dev/null)" ] || fail 'control groups are still there after the next session'
+    done
 fi
 
 [ $failed = 0 ] && echo 'stuck slots end with their session, and nothing of them is left'

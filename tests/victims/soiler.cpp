@@ -21,6 +21,7 @@
 #include <netinet/in.h>
 #include <sched.h>
 #include <string>
+#include <string_view>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
@@ -284,8 +285,22 @@ bool lease() {
     int const fd = ::open("file", O_RDONLY);
     return ::fcntl(fd, F_SETLEASE, F_RDLCK) == 0 && daemon_with([] { return true; });
 }
-bool lock(char const* path) {
-    int const fd = ::open(path, O_RDONLY);
+/// A program of the host, the same one for all runs in this folder. A lock on it is one for all of the host, and whoever
+/// runs this beside us, in a folder of its own, locks another.
+std::string a_program() {
+    char folder[PATH_MAX] = "";
+    (void)!::getcwd(folder, sizeof folder);
+    std::vector<std::string> all;
+    if (auto* const listed = ::opendir("/usr/bin")) {
+        while (auto const* const each = ::readdir(listed))
+            if (each->d_type == DT_REG && ::faccessat(::dirfd(listed), each->d_name, R_OK, 0) == 0) all.push_back(std::string{"/usr/bin/"} + each->d_name);
+        ::closedir(listed);
+    }
+    std::sort(all.begin(), all.end());
+    return all.empty() ? "/usr/bin/env" : all[std::hash<std::string_view>{}(folder) % all.size()];
+}
+bool lock(std::string const& path) {
+    int const fd = ::open(path.c_str(), O_RDONLY);
     return ::flock(fd, LOCK_EX) == 0 && daemon_with([] { return true; });
 }
 bool timer_and_watch() {
@@ -418,7 +433,7 @@ std::map<std::string, std::function<bool()>> const ways{
     {"pipes-touched", touch_pipes},
     {"pipes-locked", lock_pipes},
     {"timers", timer_and_watch},
-    {"lock", [] { return lock("file") && lock("/usr/bin/env"); }},
+    {"lock", [] { return lock("file") && lock(a_program()); }},
     {"lease", lease},
     {"session-priority", [] { return write_to("/proc/self/autogroup", "5", O_WRONLY); }},
     // whoever starts the next run
@@ -561,8 +576,8 @@ void look() {
         ::close(again);
     }
     int const first = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    for (auto const* file : {"file", "/usr/bin/env"}) {
-        int const fd = ::open(file, O_RDONLY | O_CLOEXEC);
+    for (auto const& file : {std::string{"file"}, a_program()}) {
+        int const fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
         show("lock", ::flock(fd, LOCK_EX | LOCK_NB) == 0 ? "free" : std::strerror(errno));
         ::close(fd);
     }

@@ -62,9 +62,10 @@ public:
     void close() {
         if (owner_ != ::getpid()) return;
         if (groups_ && groups_->restore().has_error() && lease_) lease_->leave();
-        // what could not go when we came: a killed session was still ending, or had switched something on that we needed
-        std::vector<std::string> stuck;
-        if (lease_) sweep_leases(data_dir_, stuck);
+        if (groups_ && groups_->kind() == isolate::cgroup_kind::v2) { // who switched something on that we needed could not switch it off before
+            std::vector<std::string> stuck;
+            sweep_leases(data_dir_, stuck);
+        }
         groups_.reset();
         lent_.copy.reset();
         lease_.reset();
