@@ -240,6 +240,7 @@ sb::result<std::vector<sb::preset_record>> read_standard_input(sb::cli::io& io, 
         io.log.warn(sb::cat("waiting for the end of standard input, which comes before ", c.asked[0], "; </dev/null gives none"));
     };
     SB_TRY(auto read, sb::run::read_preset_stream(0, "standard input", pass, bad, warn, pause));
+    io.tell_rest();
     SB_CHECK(io.out.flush());
     if (read.presets.empty() && read.bad == 0 && c.asked.empty()) return sb::input_error(sb::cat("standard input: no preset in it; it", advice));
     return std::move(read.presets);

@@ -142,14 +142,11 @@ sb::result<void> rank(sb::cli::io& io, choices asked) {
         if (::access(inside.c_str(), F_OK) < 0) return sb::system_error(sb::cat(file, ": no roi_history.json in it"));
         file = inside;
     }
-    std::int64_t untold = 0; // what is no JSON at all has a bad line every 256 bytes
     auto const report = [&](std::string const& file, std::int64_t line, std::size_t byte, std::string_view what) {
-        constexpr std::int64_t told_one_by_one = 10;
-        if (io.bad_lines >= told_one_by_one && io.log.level < sb::cli::log_level::info) ++io.bad_lines, ++untold;
-        else io.reject(!named ? "" : file == "-" ? "standard input" : file, line, byte, what);
+        io.reject(!named ? "" : file == "-" ? "standard input" : file, line, byte, what);
     };
     SB_TRY(auto const sums, sb::track::read_ranks(asked.files, asked.question, io.threads, report));
-    if (untold > 0) io.log.error(sb::cat("and ", untold, untold == 1 ? " more bad line" : " more bad lines", ": --verbose tells each"));
+    io.tell_rest();
     if (sums.stopped) return {}; // counted by `reject`
     tell(io, sums.counts, asked);
     for (auto const& name : sums.overfull) { // of no line alone: which states were added up where is the threads' own

@@ -37,15 +37,23 @@ struct io {
     bool out_color = false, err_color = false;
     bool answer_no = false; ///< set it when the answer to what was asked is no: exit status 1
     std::int64_t bad_lines = 0; ///< what `reject` counted: exit status 3
+    std::int64_t untold = 0; ///< those of them that it has not said yet
     int interrupted = 0; ///< the signal that ended the work early: exit status 128 + it
 
     /// What an option that `tool::formats` declared means here.
     std::string_view format_of(std::string_view asked) const noexcept { return asked != "auto" ? asked : out_terminal ? "table" : "jsonl"; }
 
-    /// Says what is wrong with a line, counts it, and lets the work go on.
+    /// Says what is wrong with a line, counts it, and lets the work go on. Of many the first are told: a file of another kind has
+    /// nothing but bad lines.
     void reject(std::string_view file, std::int64_t line, std::size_t byte, std::string_view what) {
-        ++bad_lines;
-        log.error(cat(file, file.empty() ? "" : ": ", "line ", line, ", byte ", byte, ": ", what));
+        constexpr std::int64_t told_one_by_one = 10;
+        if (++bad_lines > told_one_by_one && log.level < log_level::info) ++untold;
+        else log.error(cat(file, file.empty() ? "" : ": ", "line ", line, ", byte ", byte, ": ", what));
+    }
+    /// When the input was read, or else when the work is done.
+    void tell_rest() {
+        if (untold > 0) log.error(cat("and ", untold, untold == 1 ? " more bad line" : " more bad lines", ": --verbose tells each"));
+        untold = 0;
     }
 };
 
@@ -144,6 +152,7 @@ public:
         given.out_color = use_color(1, color()), given.err_color = use_color(2, color());
         try {
             auto const done = work(given);
+            given.tell_rest();
             if (done.has_error()) status = fail(done.error());
             else if (given.bad_lines > 0) status = 3;
             else if (given.answer_no) status = 1;
