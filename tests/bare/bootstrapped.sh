@@ -94,6 +94,7 @@ has printed.log '^0 upgraded, 0 newly installed|, 0 newly installed'
 say 'make test'
 wants 0 test.log inside sh -c 'cd /clone/sandbench && make test'
 grep -E 'tests passed|Total Test time|Skipped' "$work/test.log" || true
+! grep -aE 'SKIPPED: (needs [a-z0-9]+($|,)|.* (lacks|is not installed)$)' "$root/clone/sandbench/build/Testing/Temporary/LastTest.log" || fail 'make test skips what a package of its own would let it do'
 
 say 'with everything there, as somebody without rights and offline: make demo, make test'
 wants 0 own.log inside chown -R stranger /clone/sandbench

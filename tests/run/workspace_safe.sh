@@ -4,6 +4,7 @@
 # memory, and where the file system cannot show it under another owner and it is copied; and what is the caller's outside of it
 # is out of the payload's sight.
 set -euo pipefail
+[ -x /usr/bin/python3 ] || { echo 'SKIPPED: python3 is not installed'; exit 77; }
 bin=$(cd "${1:?usage: workspace_safe.sh BIN}" && pwd)
 if [ "$(id -u)" = 0 ] && [ "${2-}" = '' ]; then # what it mounts is to be gone with it
     exec unshare --mount --propagation private "$0" "$bin" --alone
@@ -87,12 +88,11 @@ for each in "$stage/home/private" "$stage/private"; do echo hush >"$each" && chm
 in_tmp=$(mktemp /tmp/sb-private.XXXXXX) && echo hush >"$in_tmp"
 ln -s "$stage/private" reach
 socket=$stage/agent
-if command -v python3 >/dev/null; then
-    python3 -c 'import socket, sys, time
+/usr/bin/python3 -c 'import socket, sys, time
 s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); t = socket.socket(socket.AF_UNIX); t.bind("\0" + sys.argv[1]); t.listen(); time.sleep(100)' "$socket" &
-    listener=$!
-    for _ in $(seq 100); do [ ! -S "$socket" ] || break; sleep 0.05; done
-fi
+listener=$!
+for _ in $(seq 100); do [ ! -S "$socket" ] || break; sleep 0.05; done
+[ -S "$socket" ] || fail 'no socket to be reached'
 export SSH_AUTH_SOCK=$socket DBUS_SESSION_BUS_ADDRESS=unix:path=$socket
 options=(--env "PRIVATE=$stage/home/private $stage/private $in_tmp $socket /run/dbus /var/run/dbus /root /run/user /etc/shadow reach ../private")
 # shellcheck disable=SC2016 # for the payload
@@ -102,11 +102,9 @@ cat /proc/self/mountinfo | grep -c "hush" >>/door/out
 ls -A /home /var /run /root 2>/dev/null | grep -vxE "sandbox|tmp|/home:|/var:|" >>/door/out
 true')
 [ "$got" = 0 ] || fail "out of sight, and yet: $got"
-if [ -S "$socket" ] && command -v python3 >/dev/null; then
-    printf 'import socket, sys\nfor name in (sys.argv[1], "\\0" + sys.argv[1]):\n    s = socket.socket(socket.AF_UNIX)\n    try:\n        s.connect(name)\n        print("connected")\n    except OSError as e:\n        print("refused")\n' >connect.py
-    got=$(run "/usr/bin/python3 connect.py $socket >/door/out")
-    [ "$got" = $'refused\nrefused' ] || [ -z "$got" ] || fail "the caller's socket: $got"
-fi
+printf 'import socket, sys\nfor name in (sys.argv[1], "\\0" + sys.argv[1]):\n    s = socket.socket(socket.AF_UNIX)\n    try:\n        s.connect(name)\n        print("connected")\n    except OSError as e:\n        print("refused")\n' >connect.py
+got=$(run "/usr/bin/python3 connect.py $socket >/door/out")
+[ "$got" = $'refused\nrefused' ] || fail "the caller's socket: $got"
 rm -f "$in_tmp"
 # a file given as standard input is to be read, and no more
 echo given >"$stage/home/input"
