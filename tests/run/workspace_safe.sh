@@ -91,7 +91,7 @@ socket=$stage/agent
 /usr/bin/python3 -c 'import socket, sys, time
 s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); t = socket.socket(socket.AF_UNIX); t.bind("\0" + sys.argv[1]); t.listen(); time.sleep(100)' "$socket" &
 listener=$!
-for _ in $(seq 100); do [ ! -S "$socket" ] || break; sleep 0.05; done
+for _ in $(seq 600); do [ ! -S "$socket" ] || break; sleep 0.05; done # an emulated machine is slow
 [ -S "$socket" ] || fail 'no socket to be reached'
 export SSH_AUTH_SOCK=$socket DBUS_SESSION_BUS_ADDRESS=unix:path=$socket
 options=(--env "PRIVATE=$stage/home/private $stage/private $in_tmp $socket /run/dbus /var/run/dbus /root /run/user /etc/shadow reach ../private")

@@ -301,6 +301,7 @@ private:
         if (!pids_max_ || imposed_.pids == pids) return {};
         auto const residents = meter_.residents().value_or(0); // what is there and is not the payload's
         auto allowed = pids < 0 ? std::optional<std::int64_t>{} : std::optional{pids + residents};
+        if (allowed) allowed = std::min(*allowed, most_processes); // with the residents it can be one too many
         if (ceiling_) allowed = allowed ? std::min(*allowed, *ceiling_) : *ceiling_;
         if (!pids_max_.write(allowed ? cat(*allowed) : std::string{"max"})) return last_error("limit processes in", name_);
         imposed_.pids = pids;

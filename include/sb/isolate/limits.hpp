@@ -32,6 +32,8 @@ struct limits {
 
 /// Processes of ours in the payload's user namespace, which RLIMIT_NPROC counts with its own: the zygote.
 inline constexpr std::int64_t resident_processes = 1;
+/// A 64-bit kernel has no more numbers for processes (PID_MAX_LIMIT), and takes no larger limit on them.
+inline constexpr std::int64_t most_processes = std::int64_t{1} << 22;
 
 /// The rlimits a child sets between fork and exec; made before the fork, so that the child only makes system calls.
 class rlimit_list {

@@ -9,6 +9,7 @@
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/text.hpp>
+#include <sb/isolate/limits.hpp>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -45,8 +46,8 @@ inline bool leave_numbers_for(std::int64_t tasks) {
 
 } // namespace detail
 
-/// The largest limit: a kernel has four million numbers, the first are given once, and the zygote takes one.
-inline constexpr std::int64_t most_numbered = (std::int64_t{1} << 22) - detail::first_number - 1;
+/// The largest limit: of the kernel's numbers the first are given once, and the zygote takes one.
+inline constexpr std::int64_t most_numbered = most_processes - detail::first_number - 1;
 
 /// How many numbers the process namespace of whoever asks has given so far; -1 when the kernel does not say (it can where
 /// processes can be checkpointed).
