@@ -54,4 +54,11 @@ TEST_CASE("programs are found as exec would find them, and each way of not findi
     CHECK(find_program(here / "folder", "").error().what == sb::cat("command ", here.path(), "/folder: Is a directory"));
     CHECK(find_program(here / "text", "").error().what == sb::cat("command ", here.path(), "/text: not executable"));
     CHECK(find_program("", "/bin").error().on == sb::blame::caller);
+    REQUIRE(::mkdir((here / "closed").c_str(), 0) == 0);
+    bool const root = ::geteuid() == 0; // to whom nothing is closed
+    if (root) REQUIRE((::chmod(here.path().c_str(), 0755) == 0 && ::seteuid(65534) == 0));
+    auto const in_path = find_program("tool", here / "closed"), named = find_program(here / "closed/tool", "");
+    if (root) REQUIRE(::seteuid(0) == 0);
+    CHECK(in_path.error().what == sb::cat("command tool: not found in PATH (", here.path(), "/closed)"));
+    CHECK(named.error().what == sb::cat("command ", here.path(), "/closed/tool: Permission denied"));
 }

@@ -100,12 +100,14 @@ struct sight {
 inline result<std::string> find_program(std::string const& name, std::string_view path, sight const& seen_by = {}, bool* is_hidden = nullptr) {
     auto const& folder = seen_by.folder;
     auto const& hidden = seen_by.hidden;
+    constexpr int not_executable = ENOEXEC; // EACCES: a folder on the way to it is closed to us, and nobody knows what is in there
     auto const check = [&](std::string const& asked) {
         auto const file = seen_by.host_path ? seen_by.host_path(asked) : asked;
         struct stat facts {};
         if (::stat(file.c_str(), &facts) != 0) return errno;
         if (S_ISDIR(facts.st_mode)) return EISDIR;
-        return ::faccessat(AT_FDCWD, file.c_str(), X_OK, AT_EACCESS) == 0 ? 0 : errno;
+        if (::faccessat(AT_FDCWD, file.c_str(), X_OK, AT_EACCESS) == 0) return 0;
+        return errno == EACCES ? not_executable : errno;
     };
     auto const seen = [&](std::string const& file) -> result<std::string> {
         if (!hidden) return file;
@@ -119,7 +121,7 @@ inline result<std::string> find_program(std::string const& name, std::string_vie
     if (name.find('/') != std::string::npos) {
         auto const full = name.starts_with('/') || folder.empty() ? name : cat(folder, "/", name);
         if (int const code = check(full); code != 0)
-            return caller_error(cat("command ", name, ": ", code == EACCES ? "not executable" : std::strerror(code)));
+            return caller_error(cat("command ", name, ": ", code == not_executable ? "not executable" : std::strerror(code)));
         return seen(name);
     }
     std::string found, refused;
@@ -128,7 +130,7 @@ inline result<std::string> find_program(std::string const& name, std::string_vie
         if (!found.empty()) return;
         auto const file = cat(place.empty() ? "." : place, "/", name);
         int const code = check(file.starts_with('/') || folder.empty() ? file : cat(folder, "/", file));
-        if (code == EACCES && refused.empty()) refused = file;
+        if (code == not_executable && refused.empty()) refused = file;
         if (code != 0) return;
         auto const got = seen(file);
         if (!got.has_error()) found = file;
