@@ -69,11 +69,11 @@ inline std::vector<pid_t> processes_with(std::string const& tag) {
     return found;
 }
 
-/// Over, whether or not it was waited for. One that is ending has no command line any more, but still its files and locks.
-inline bool is_over(pid_t pid) {
-    auto const stat = read_whole("/proc/" + std::to_string(pid) + "/stat");
-    auto const at = stat.rfind(") ");
-    return at == std::string::npos || stat.compare(at + 2, 1, "Z") == 0 || stat.compare(at + 2, 1, "X") == 0;
+/// Takes hold of a process, to hear its end (wait_over). One that is ending has no command line any more, but still its files and locks.
+inline sb::unique_fd hold_of(pid_t pid) { return sb::unique_fd{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))}; }
+inline void wait_over(sb::unique_fd const& held, double until) {
+    pollfd over{held.get(), POLLIN, 0};
+    if (held) ::poll(&over, 1, std::max(0, static_cast<int>((until - now_s()) * 1000)));
 }
 
 inline std::vector<pid_t> children_of(pid_t parent) {

@@ -212,15 +212,18 @@ private:
         auto const before = look(host_, programs());
         bool const all = std::string_view{run.does} == "all";
         bool struck = false;
-        std::vector<pid_t> payload, everyone;
+        std::vector<pid_t> payload;
+        std::vector<sb::unique_fd> everyone;
         o.seconds = 15;
         o.meanwhile = [&](pid_t supervisor) {
             if (struck) return;
             // the payload is there when its daemon and its child are
             payload.clear();
-            everyone = processes_with(tag);
-            for (auto const pid : everyone)
+            everyone.clear();
+            for (auto const pid : processes_with(tag)) {
+                everyone.push_back(hold_of(pid));
                 if (read_whole("/proc/" + std::to_string(pid) + "/cmdline").starts_with("./sb-probe")) payload.push_back(pid);
+            }
             if (payload.size() < 3) return;
             struck = true;
             auto const helpers = children_of(supervisor);
@@ -237,7 +240,7 @@ private:
         while (!(left = processes_with(tag)).empty() && now_s() < patience) ::usleep(20000);
         if (!left.empty()) say(std::to_string(left.size()) + " processes live on without a supervisor"), end_all(tag);
         // the lease is free when the last of them has given back its files, which is after its command line went
-        while (!std::all_of(everyone.begin(), everyone.end(), is_over) && now_s() < patience) ::usleep(1000);
+        for (auto const& each : everyone) wait_over(each, patience);
         auto next = o;
         next.meanwhile = {};
         next.argv.erase(std::find(next.argv.begin(), next.argv.end(), "--"), next.argv.end());
