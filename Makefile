@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := quick
 .NOTPARALLEL:
-.PHONY: quick demo test build check check-bare vm-shell asan tsan clang tidy fuzz bench install accept clean help
+.PHONY: quick demo test build check night check-bare vm-shell asan tsan clang tidy fuzz bench install accept clean help
 
 # For a build folder that is yet to be made; one that is there keeps its generator.
 export CMAKE_GENERATOR ?= $(if $(shell command -v ninja),Ninja,Unix Makefiles)
@@ -20,6 +20,8 @@ configured = if ! test -e $(1)/build.ninja && ! test -e $(1)/Makefile; then \
 	rm -rf $(1)/CMakeCache.txt $(1)/CMakeFiles; cmake -S . -B $(1) $(2); fi
 # $(call built,FOLDER,TARGETS): CMake's own make, where there is no ninja, is not to think itself a child of this one.
 built = env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS cmake --build $(1) --parallel $(JOBS) $(if $(2),--target $(2))
+# what a variant does not run: what is slow, and what only `make night` runs there
+not_run := --label-exclude '^(slow$(if $(NIGHT),,|night))$$'
 # $(call tested,FOLDER,OPTIONS)
 tested = ctest --test-dir $(1) $(2) --output-on-failure --no-tests=error --timeout 300 --parallel $(JOBS)
 # $(call preset,NAME,OPTIONS): a preset of CMakePresets.json, in a folder of its own under build/
@@ -49,6 +51,9 @@ with-tests:
 check: ## everything that CI runs; what this machine lacks is skipped aloud
 	@.ci/run
 
+night: ## the same, each suite in its long form (hours)
+	@NIGHT=1 .ci/run
+
 check-bare: ## prove `make demo` and `make test` on a bare Debian in a folder (root)
 	@scripts/dependencies build check
 	@tests/bare/run.sh
@@ -57,27 +62,39 @@ vm-shell: with-tests ## a prompt in a virtual machine with Debian's kernel, on t
 	@scripts/dependencies vm
 	@tests/vm/run.sh --build $(BUILD) --shell
 
-asan: ## tests under the address and undefined-behaviour sanitizers
+# Each variant is built by a target of its own, so that .ci/run can build them beside suites that wait.
+.PHONY: build-asan build-tsan build-clang build-fuzz
+build-asan:
 	@scripts/dependencies build test
-	@$(call preset,asan) && $(call tested,build/asan,--label-exclude slow)
+	@$(call preset,asan)
 
-tsan: ## what uses threads, under the thread sanitizer
+asan: build-asan ## tests under the address and undefined-behaviour sanitizers
+	@$(call tested,build/asan,$(not_run))
+
+build-tsan:
 	@scripts/dependencies build test
 	@$(call configured,build/tsan,--preset tsan) && $(call built,build/tsan,core_test json_test track_test sb-rank)
+
+tsan: build-tsan ## what uses threads, under the thread sanitizer
 	@$(call tested,build/tsan,--tests-regex '^(core|json|track)$$|^case/sb-rank/')
 
-clang: ## build everything with clang++, every header alone, run the tests
+build-clang:
 	@scripts/dependencies build test clang
 	@$(call preset,clang,-DCMAKE_CXX_COMPILER=$(or $(clangxx),clang++)) && $(call built,build/clang,all_verify_interface_header_sets)
-	@$(call tested,build/clang,--label-exclude slow)
+
+clang: build-clang ## build everything with clang++, every header alone, run the tests
+	@$(call tested,build/clang,$(not_run))
 
 tidy: ## clang-tidy over the tools and the headers they use
 	@scripts/dependencies build clang tidy
 	@$(call configured,build/tidy,--preset tidy -DCMAKE_CXX_COMPILER=$(or $(clangxx),clang++)) && $(call built,build/tidy)
 
-fuzz: ## run each fuzz target for FUZZ_SECONDS=60
+build-fuzz:
 	@scripts/dependencies build clang
-	@$(call preset,fuzz,-DCMAKE_CXX_COMPILER=$(or $(clangxx),clang++)) && scripts/fuzz build/fuzz $(FUZZ_SECONDS)
+	@$(call preset,fuzz,-DCMAKE_CXX_COMPILER=$(or $(clangxx),clang++))
+
+fuzz: build-fuzz ## run each fuzz target for FUZZ_SECONDS=60
+	@scripts/fuzz build/fuzz $(FUZZ_SECONDS)
 
 bench: ## measure beside the peers, print the table
 	@scripts/dependencies build bench

@@ -7,8 +7,9 @@ accept=no
 case_dir=$(cd "${1:?the case folder}" && pwd) || exit 2
 export PATH=${BIN:?the folder of the tools}:$PATH CASE_DIR=$case_dir
 # nothing of the caller's may colour the result
-unset NO_COLOR CLICOLOR_FORCE LOG_LEVEL XDG_STATE_HOME "${!SANDBOX_@}" "${!SB_@}"
+unset NO_COLOR CLICOLOR_FORCE LOG_LEVEL XDG_STATE_HOME XDG_CONFIG_HOME "${!SANDBOX_@}" "${!SB_@}"
 export LC_ALL=C.UTF-8 TZ=UTC TERM=dumb
+umask 022 # files that the group may write are not trusted
 
 need() { # one word of `needs`: present on this host?
     case $1 in

@@ -22,13 +22,13 @@ finding settings_reader() {
     int status = 0;
     auto const said = sb::cli::output_of(path, {"--version"}, status);
     if (!said.has_error() && status == 0) return {"settings", finding_status::ok, sb::cat(path, " reads YAML"), {}};
-    return {"settings", finding_status::limited, "sb-settings is not beside this tool nor in PATH: only .json settings can be read", {}, "install it beside this tool"};
+    return {"settings", finding_status::limited, "sb-settings is neither beside this tool nor in a folder of PATH outside the current one: only .json settings can be read", {}, "install it beside this tool"};
 }
 
-std::vector<finding> examine(sb::cli::io const& io) {
-    auto all = sb::isolate::examine_host(io.data_dir, sb::isolate::temporary_folder());
+sb::result<std::vector<finding>> examine(sb::cli::io const& io, std::string const& groups_below) {
+    SB_TRY(auto all, sb::isolate::examine_host(io.data_dir, sb::isolate::temporary_folder(), groups_below));
     all.push_back(settings_reader());
-    all.push_back(sb::run::try_walls(io.data_dir, sb::run::passed_on(environ)));
+    all.push_back(sb::run::try_walls(io.data_dir, sb::run::passed_on(environ), groups_below));
     if (auto& full = all.back(); full.status == finding_status::missing) // the first of the others that is missing is why
         for (auto const& each : all)
             if (each.status == finding_status::missing && each.name != full.name) {
@@ -78,15 +78,16 @@ std::string as_text(std::vector<finding> const& all, std::size_t columns, bool c
 } // namespace
 
 int main(int argc, char** argv) {
-    std::string format;
+    std::string format, groups_below;
     std::vector<std::string> require;
     sb::cli::tool tool{"sb-doctor", "what this host can isolate, limit and measure, and what mends the rest"};
     tool.about(sb::generated::version, sb::generated::manual);
     tool.writes<sb::event_record>();
     tool.formats(format, {"table", "jsonl"});
     tool.option("--require", "NAME", "exit 1 unless this finding is ok; without it, unless a fully isolated run is possible here", require).many();
+    tool.option("--cgroup", "DIR", "the v2 control group below which sb-exec --cgroup would make its own", groups_below).env("SANDBOX_CGROUP");
     return tool.run(argc, argv, [&](sb::cli::io& io) -> sb::result<void> {
-        auto const findings = examine(io);
+        SB_TRY(auto const findings, examine(io, groups_below));
         bool const records = io.format_of(format) == "jsonl";
         if (!records) io.out << as_text(findings, static_cast<std::size_t>(std::clamp(sb::cli::columns(1), 60, 120)), io.out_color);
         std::vector<std::string_view> names;

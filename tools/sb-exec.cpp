@@ -32,6 +32,7 @@ struct choices {
     std::optional<sb::seconds> timeout, budget;
     sb::seconds check_timeout{30};
     std::string order = "interleaved", input = "null", check, resume, module, format;
+    std::string value_range = "0..1";
     std::string isolate = "full";
     sb::run::wall_choices walls;
     bool allow_degraded = false, require_limits = false;
@@ -47,11 +48,12 @@ void declare(sb::cli::tool& tool, choices& c) {
     tool.option("--seed", "N", "where the seed of each run comes from, with its preset and repetition", c.seed).env("SANDBOX_SEED");
     tool.option("--timeout", "TIME", "wall-clock limit of each run; wins over the preset's TIMEOUT", c.timeout);
     tool.option("--budget", "TIME", "what a run should take: the nearer it comes, the less its time counts in `value`", c.budget);
-    tool.option("--stdin", "FILE", "standard input of the workload, opened anew for each run; null is the null device", c.input);
+    tool.option("--stdin", "FILE", "standard input of the workload, one file that each run reads from its beginning; null is the null device", c.input);
     tool.option("--env", "NAME[=VALUE]", "one more variable for the workload; without a value the one it has here", c.env);
     tool.option("--check", "CMD", "shell command that gets the workload's output on its standard input; exit 0: the output is right", c.check);
     tool.option("--check-timeout", "TIME", "how long that may take", c.check_timeout);
     tool.option("--metric", "NAME=REGEX", "a number out of the output: POSIX extended, last match, first bracketed part", c.metrics);
+    tool.option("--value-range", "LOW..HIGH", "what a value that the workload reports may be, an empty side without bound; another is not taken", c.value_range);
     tool.option("--module", "PATH", "module that the records name", c.module);
     tool.option("--preset-file", "FILE", "presets, when standard input has none; several are used in turn", c.preset_files);
     tool.option("--presets", "JSON", "presets in place, when there are no files either: an object, a list, or a map of lists", c.presets).env("SANDBOX_ENV_PRESETS");
@@ -70,6 +72,7 @@ void declare(sb::cli::tool& tool, choices& c) {
     tool.option("--bind", "SRC[:DST][:ro|rw]", "a folder or file to be shown too, read-only unless rw", c.walls.bindings);
     tool.flag("--bind-path", "show the folders of PATH too, read-only", c.walls.bind_path);
     tool.option("--root", "DIR", "take the system folders (/usr, /bin, /lib, what is shown of /etc) from there", c.walls.system);
+    tool.option("--cgroup", "DIR", "make control groups below this v2 group, which is yours, instead of the one that sb-exec was started in", c.walls.groups_below).env("SANDBOX_CGROUP");
     tool.flag("--fresh", "a new sandbox for each run instead of one that is proven clean", c.walls.fresh);
     tool.flag("--wait-tree", "wait for what the first process leaves behind instead of killing it", c.wait_tree);
     tool.flag("--keep", "keep what each run wrote and its streams, and say where", c.keep);
@@ -78,10 +81,16 @@ void declare(sb::cli::tool& tool, choices& c) {
     tool.command("[--] CMD [ARG…]", "the workload", c.command);
 }
 
-/// The first option that says what a sandbox is to be like, for where there is none.
-std::string_view needs_walls(choices const& c) {
+/// The first option that says what a sandbox is to be like, for where there is none, and what that means.
+struct wall_need {
+    std::string_view name, without;
+};
+std::optional<wall_need> needs_walls(choices const& c) {
     auto const& asked = c.walls;
-    return !asked.work.empty() ? "--work" : !asked.system.empty() ? "--root" : !asked.bindings.empty() ? "--bind" : asked.bind_path ? "--bind-path" : asked.copies_work ? "--work-copy" : asked.fresh ? "--fresh" : "";
+    auto const name = !asked.work.empty() ? "--work" : !asked.system.empty() ? "--root" : !asked.bindings.empty() ? "--bind" : asked.bind_path ? "--bind-path" : asked.copies_work ? "--work-copy" : asked.fresh ? "--fresh" : "";
+    if (*name) return wall_need{name, "a command runs in the current folder and sees all of the host"};
+    if (!asked.groups_below.empty()) return wall_need{"--cgroup", "no control group is made"};
+    return std::nullopt;
 }
 
 sb::result<void> check_choices(choices const& c) {
@@ -94,9 +103,8 @@ sb::result<void> check_choices(choices const& c) {
     if (c.count < 1 || c.count > 1'000'000) return sb::caller_error("--count: must be from 1 to 1000000");
     if (c.budget && c.budget->count <= 0) return sb::caller_error("--budget: must be more than 0");
     if (c.isolate != "full")
-        if (auto const name = needs_walls(c); !name.empty())
-            return sb::caller_error(sb::cat(name, ": needs --isolate full; without it a command runs in the current folder and sees all of the host"));
-    return sb::run::check_input_file(c.input);
+        if (auto const need = needs_walls(c)) return sb::caller_error(sb::cat(need->name, ": needs --isolate full; without it ", need->without));
+    return {};
 }
 
 /// Where runs happen: the way to run them, and the slots in which they do.
@@ -118,11 +126,15 @@ void clear_after_the_dead(sb::cli::io& io, bool aloud) {
 /// The slots come first, while this process is small: what it holds now is the least peak memory a plain run can show.
 sb::result<place> find_place(sb::cli::io& io, choices const& c) {
     place here;
-    if (!c.dry_run) clear_after_the_dead(io, true);
+    if (!c.dry_run) {
+        SB_CHECK(sb::isolate::own_folder::open(sb::isolate::temporary_folder(), sb::isolate::for_temporary)); // said once, and before anything is looked for there
+        clear_after_the_dead(io, true);
+    }
     auto const behind_walls = [&]() -> sb::result<void> {
         auto asked = c.walls;
-        asked.jobs = static_cast<int>(c.jobs);
+        asked.jobs = static_cast<int>(c.jobs), asked.keeps = c.keep;
         SB_TRY(here.walls, sb::run::walls::make(asked, io.data_dir, sb::run::passed_on(environ).at("PATH")));
+        if (auto const kept = sb::isolate::kept_groups(); !kept.empty()) io.log.info(sb::cat("the payload keeps your supplementary groups: ", sb::isolate::groups_line(kept)));
         here.with = here.walls->backend_of();
         if (c.dry_run) return {};
         SB_TRY(auto made, sb::run::slot_pool::make(asked.jobs, here.walls->cells()));
@@ -138,8 +150,8 @@ sb::result<place> find_place(sb::cli::io& io, choices const& c) {
         if (!c.allow_degraded)
             return sb::system_error(sb::cat("full isolation cannot be had here: ", done.error().what,
                                             "; sb-doctor says what mends it, --allow-degraded or --isolate basic do without"));
-        if (auto const name = needs_walls(c); !name.empty())
-            return sb::system_error(sb::cat("full isolation cannot be had here: ", done.error().what, "; --allow-degraded would do without it, but ", name, " needs it"));
+        if (auto const need = needs_walls(c))
+            return sb::system_error(sb::cat("full isolation cannot be had here: ", done.error().what, "; --allow-degraded would do without it, but ", need->name, " needs it"));
         io.log.warn(sb::cat("full isolation cannot be had here: ", done.error().what));
     }
     here.with = c.isolate == "none" ? sb::run::bare_backend() : sb::run::plain_backend();
@@ -156,9 +168,9 @@ sb::result<sb::run::session_options> session_of(choices const& c, sb::cli::io co
     o.order = c.order == "grouped" ? sb::run::run_order::grouped : sb::run::run_order::interleaved;
     o.seed = c.seed;
     if (c.timeout) o.wins.timeout_s = c.timeout->count;
-    o.input = c.input == "null" ? "/dev/null" : c.input;
     o.wait_tree = c.wait_tree, o.keep = c.keep;
     o.check = c.check, o.check_timeout_s = c.check_timeout.count;
+    SB_TRY(o.values, sb::run::value_range::parse(c.value_range));
     o.base = sb::run::passed_on(environ);
     for (auto const& each : c.env) {
         SB_CHECK(sb::run::add_variable(o.given, each));
@@ -172,7 +184,7 @@ sb::result<sb::run::session_options> session_of(choices const& c, sb::cli::io co
         if (::access(c.module.c_str(), F_OK) != 0) io.log.warn(sb::cat("--module ", c.module, ": ", std::strerror(errno), "; the records name it all the same"));
     }
     o.context.with = &here.with;
-    if (here.walls) o.seen = {here.walls->folder(), here.walls->hidden(), here.walls->host_paths()};
+    if (here.walls) o.seen = {here.walls->folder(), here.walls->hidden(), here.walls->host_paths(), here.walls->lasting()};
     o.context.host = sb::run::this_host();
     if (c.budget) o.context.budget_s = c.budget->count;
     SB_CHECK(sb::run::read_worth(io.settings, o.context.weights, o.context.prices));
@@ -230,7 +242,7 @@ sb::result<std::vector<sb::preset_record>> read_standard_input(sb::cli::io& io, 
         io.reject("", b.line, b.byte, is_other_input ? sb::cat(b.what, "; standard input", advice) : b.what);
     };
     auto const warn = [&](sb::stress::bad_preset const& b) { io.log.warn(sb::cat("line ", b.line, ": ", b.what)); };
-    auto const pass = [&](std::string_view line) { io.out << line << "\n"; };
+    auto const pass = [&](std::string_view line) { io.out << (io.out_terminal ? sb::cli::printable(line) : std::string{line}) << "\n"; }; // as it is, but no terminal obeys it
     bool said = false;
     auto const pause = [&] {
         (void)io.out.flush();
@@ -287,7 +299,7 @@ sb::result<sb::stress::sourced_presets> take_presets(sb::cli::io& io, choices co
         if (turn.has_error()) io.log.warn(sb::cat("the first --preset-file is taken, for whose turn it is cannot be kept: ", turn.error().what));
         else request.turn = *turn;
     }
-    SB_TRY(auto all, sb::stress::find_presets(request, look, [](std::string const& path) { return sb::read_file(path); }));
+    SB_TRY(auto all, sb::stress::find_presets(request, look, [&](std::string const& path) { return sb::read_input(path, io.waits()); }));
     for (auto const& each : all.warnings) io.log.warn(each);
     say_unused(io, c, all.from);
     return all;
@@ -324,15 +336,19 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
         SB_TRY(auto made, sb::run::output_metric::parse(each));
         metrics.push_back(std::move(made));
     }
+    SB_TRY(auto input, sb::run::find_input_file(c.input));
+    if (c.isolate == "full") input.guard();
     SB_TRY(auto place, find_place(io, c));
     SB_TRY(auto options, session_of(c, io, place));
+    options.input = std::move(input);
     bool const table = io.format_of(c.format) == "table";
     SB_TRY(auto const given, take_presets(io, c));
     if (given.presets.empty()) return {}; // each of them was wrong, and that has been said
     options.context.preset_source = sb::stress::name_of(given.from);
     sb::run::session session{std::move(options), given.presets, metrics};
     SB_TRY(auto const lowered, session.check_limits(c.require_limits));
-    SB_CHECK(session.look_up_commands());
+    SB_TRY(auto const other_checker, session.look_up_commands());
+    if (!other_checker.empty()) io.log.warn(other_checker);
     for (auto const& each : lowered) io.log.warn(each);
 
     sb::run::finished_runs done;
@@ -399,7 +415,18 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
     if (unanswered > 1) io.log.warn(sb::cat("--check gave no answer to ", unanswered, " of ", all.made, " runs"));
     for (auto const& each : steady.remarks()) io.log.say(io.err_terminal || io.log.json ? sb::cli::log_level::warning : sb::cli::log_level::info, each);
     if (all.bad_reports > 0) io.log.warn(sb::cat("report channel: ", all.bad_reports, all.bad_reports == 1 ? " line is" : " lines are", " no JSON object"));
+    if (all.bad_values > 0)
+        io.log.warn(sb::cat("report channel: ", all.bad_values, all.bad_values == 1 ? " value is" : " values are", " outside of ", c.value_range, " and not taken; --value-range says what may be"));
+    if (all.reserved > 0) {
+        std::string names;
+        for (auto const& each : all.reserved_names) names += sb::cat(names.empty() ? "" : ", ", each);
+        io.log.warn(sb::cat("report channel: ", all.reserved, all.reserved == 1 ? " number" : " numbers", " under reserved names (", names, ") not taken"));
+    }
+    if (all.cut_reports > 0)
+        io.log.warn(sb::cat("report channel: ", all.cut_reports, all.cut_reports == 1 ? " run" : " runs", " wrote more than ", sb::isolate::watcher::most_report_bytes >> 10, " KiB or ",
+                            sb::run::most_report_lines, " lines; the rest was not read"));
     if (all.not_searched > 0) io.log.warn(sb::cat("--metric: given up on the output of ", all.not_searched, all.not_searched == 1 ? " run" : " runs", " after ", sb::run::most_seconds_to_look, " s; a pattern without nested repetition is quicker"));
+    if (all.not_kept > 0) io.log.warn(sb::cat("--keep: ", all.not_kept, all.not_kept == 1 ? " run is" : " runs are", " kept in part: ", all.why_not_kept));
     if (!all.kept.empty()) io.log.warn(sb::cat("kept: ", all.kept, "/RUN_ID/{", place.walls ? "work," : "", "home,tmp,stdout,stderr}"));
     if (all.signal != 0) {
         io.interrupted = all.signal;
@@ -417,6 +444,11 @@ int main(int argc, char** argv) {
     tool.about(sb::generated::version, sb::generated::manual);
     tool.reads<sb::preset_record>().writes<sb::run_record>().writes<sb::event_record>();
     declare(tool, c);
+    tool.sections({"value_weights", "prices"}, [](sb::object const& settings) {
+        sb::run::run_context unused;
+        return sb::run::read_worth(settings, unused.weights, unused.prices);
+    });
+    tool.looks_up(sb::stress::is_variable);
     return tool.run(argc, argv, [&](sb::cli::io& io) {
         take_asked(tool.self(), c);
         return execute(io, c, sb::run::resuming_line(argc, argv));

@@ -2,6 +2,7 @@
 // sb-presets - write presets: environments to run a workload in
 #include "manual.hpp"
 #include <sb/cli/tool.hpp>
+#include <sb/core/read_regular.hpp>
 #include <sb/stress/describe.hpp>
 #include <sb/stress/gate.hpp>
 #include <sb/stress/plan.hpp>
@@ -53,7 +54,7 @@ void show(sb::cli::io& io, std::vector<sb::object> const& rows, std::string cons
             if (name != "kind" || format == "csv") cells.push_back(plain(v));
         t.row(std::move(cells));
     }
-    io.out << (format == "csv" ? t.csv() : format == "md" ? t.markdown() : t.text(io.out_color));
+    io.out << (format == "csv" ? t.csv(io.out_terminal) : format == "md" ? t.markdown() : t.text(io.out_color));
 }
 
 /// A preset as a row for people: its labels, then what it sets.
@@ -99,7 +100,7 @@ void show_list(sb::cli::io& io, stress::profile_set const& profiles, std::string
 sb::result<stress::profile_set> read_profiles(sb::cli::io& io, std::vector<std::string> const& files) {
     stress::profile_set profiles;
     for (auto const& path : files) {
-        SB_TRY(auto const text, sb::read_file(path));
+        SB_TRY(auto const text, sb::read_input(path, io.waits()));
         auto stem = path.substr(path.rfind('/') + 1);
         SB_CHECK(profiles.add(text, path, stem.substr(0, stem.find('.'))));
     }
@@ -152,8 +153,7 @@ sb::result<void> presets(sb::cli::io& io, choices asked) {
     SB_TRY(plan.stages_named, apart("--stage", plan.stages_named));
     plan.misuse = plan.misuse || asked.mode != "random";
     for (auto const& path : asked.modules) {
-        auto const source = sb::read_file(path,
-            std::size_t{4} << 20); // a module need not be a file here: its name says enough
+        auto const source = sb::read_regular(path, std::size_t{4} << 20); // a module need not be a file here: its name says enough
         plan.modules.push_back({path, source.has_value() ? *source : std::string{}});
     }
     if (!plan.names_something()) {
@@ -237,5 +237,6 @@ int main(int argc, char** argv) {
     tool.flag("--list", "print all profiles, stages and keys, then end", c.list);
     tool.option("--describe", "NAME", "print what a profile sets or a key takes, then end", c.describe);
     tool.formats(c.format);
+    tool.sections({"keyword_profiles"}).looks_up(stress::is_variable);
     return tool.run(argc, argv, [&](sb::cli::io& io) { return presets(io, c); });
 }

@@ -134,6 +134,7 @@ void tell(sb::cli::io& io, sb::track::rank_counts const& c, choices const& asked
 
 sb::result<void> rank(sb::cli::io& io, choices asked) {
     if (asked.files.empty()) asked.files.emplace_back("-");
+    if (std::count(asked.files.begin(), asked.files.end(), "-") > 1) return sb::caller_error("-: standard input can be read once");
     bool const named = asked.files.size() > 1 || asked.files.front() != "-";
     for (auto& file : asked.files) { // the predecessor names a run by its folder
         struct stat is {};
@@ -145,7 +146,7 @@ sb::result<void> rank(sb::cli::io& io, choices asked) {
     auto const report = [&](std::string const& file, std::int64_t line, std::size_t byte, std::string_view what) {
         io.reject(!named ? "" : file == "-" ? "standard input" : file, line, byte, what);
     };
-    SB_TRY(auto const sums, sb::track::read_ranks(asked.files, asked.question, io.threads, report));
+    SB_TRY(auto const sums, sb::track::read_ranks(asked.files, asked.question, io.threads, report, io.waits()));
     io.tell_rest();
     if (sums.stopped) return {}; // counted by `reject`
     tell(io, sums.counts, asked);
@@ -167,7 +168,7 @@ sb::result<void> rank(sb::cli::io& io, choices asked) {
     if (format == "jsonl") {
         for (auto const& row : rows) io.out << sb::json::line(row);
     } else if (format == "csv") {
-        io.out << csv_table(rows).csv();
+        io.out << csv_table(rows).csv(io.out_terminal);
     } else if (format == "md") {
         io.out << people_table(rows, asked.question.by).markdown();
     } else if (!rows.empty()) {
@@ -184,11 +185,11 @@ int main(int argc, char** argv) {
     tool.about(sb::generated::version, sb::generated::manual);
     tool.reads<sb::run_record>().reads<sb::partial_record>().writes<sb::rank_record>().writes<sb::partial_record>();
     tool.operands("[FILE…]", "JSON lines, or the predecessor's roi_history.json (its folder will do); - is standard input", asked.files);
-    tool.option("--by", "WHAT", "what the rows are", asked.question.by).choices({"scenario", "preset", "module", "workload", "severity"});
+    tool.option("--by", "WHAT", "what the rows are", asked.question.by).choices({"scenario", "preset", "module", "workload", "severity"}).harmless();
     tool.option("--metric", "NAME", "what is added up: roi, raroi, value, synergy_*, or any metric of the lines", asked.question.metric);
     tool.option("--baseline", "NAME", "the row that effects are against; without it the row \"normal\", where there is one", asked.baseline);
     tool.option("--sort", "WHAT", "what rows are ordered by: a total favours what was seen more often, a mean is what one run is worth", asked.sort)
-        .choices({"total", "mean"});
+        .choices({"total", "mean"}).harmless();
     tool.formats(asked.format);
     tool.flag("--partial", "write states that sb-rank reads and adds up exactly, instead of rows", asked.partial);
     tool.flag("--strict", "check every byte, and end at the first bad line without an answer", asked.question.strict);

@@ -12,12 +12,18 @@ int main(int argc, char** argv) {
     sb::cli::tool tool{"sb-settings", "show a settings file as JSON, or say what is wrong with it"};
     tool.about(sb::generated::version, sb::generated::manual);
     tool.flag("--json", "print one compact line; without it one line for each top-level key", json);
-    tool.operands("[FILE]", "the file to read; without it that of --settings", files);
+    tool.operands("[FILE]", "the file to read, - for standard input; without it the one that the tools read", files);
     tool.without_settings();
     return tool.run(argc, argv, [&](sb::cli::io& io) -> sb::result<void> {
         if (files.size() > 1) return sb::caller_error("takes one file");
-        auto const file = !files.empty() ? files[0] : io.settings_file.empty() ? "sandbox_settings.yaml" : io.settings_file;
-        SB_TRY(auto const settings, sb::yaml::read_file(file));
+        auto const file = !files.empty() ? files[0] : io.settings_file.empty() ? std::string{sb::cli::found_settings} : io.settings_file;
+        auto const name = file == "-" ? "standard input" : file;
+        sb::cli::readable_file open;
+        if (file != "-") {
+            SB_TRY(open, sb::cli::open_regular(file, true));
+        }
+        SB_TRY(auto const text, sb::read_all(open.fd ? open.fd.get() : 0, name, sb::cli::most_bytes_of_settings));
+        SB_TRY(auto const settings, sb::yaml::read_text(text, name));
         if (json) {
             io.out << sb::json::text_of(settings) << "\n";
             return {};

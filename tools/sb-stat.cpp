@@ -126,7 +126,7 @@ sb::result<void> work(sb::cli::io& io, choices asked) {
     asked.from.holes = sb::track::goes_by_lines(asked.test);
     sb::track::column_reader reader{asked.from, several};
     for (auto const& file : asked.files) {
-        SB_TRY(auto from, sb::source::open(file));
+        SB_TRY(auto from, sb::source::open(file, io.waits()));
         SB_CHECK(reader.read(from, file, all, [&](std::int64_t line, std::size_t byte, std::string_view what) { io.reject(several ? file : "", line, byte, what); }));
     }
     if (io.bad_lines > 0) return {}; // an answer that leaves values out is another test's
@@ -152,7 +152,7 @@ sb::result<void> work(sb::cli::io& io, choices asked) {
     auto const format = io.format_of(asked.format);
     if (format == "jsonl") {
         for (auto const& each : answers) io.out << sb::json::line(each);
-    } else if (format == "csv") io.out << table_of(answers, true).csv();
+    } else if (format == "csv") io.out << table_of(answers, true).csv(io.out_terminal);
     else if (format == "md") io.out << table_of(answers, false).markdown();
     else if (!answers.empty()) io.out << table_of(answers, false).text(io.out_color);
     return {};

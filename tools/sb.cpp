@@ -9,10 +9,10 @@
 
 namespace {
 
+/// Empty where it cannot be told: then nothing is run, for what has the name of a tool may be another's.
 std::string own_folder() {
     auto const self = sb::cli::sibling_tool("sb");
-    auto const slash = self.rfind('/');
-    return slash == std::string::npos ? "." : self.substr(0, slash);
+    return self.substr(0, self.empty() ? 0 : self.rfind('/'));
 }
 
 /// The names after "sb-" of all tools beside this one.
@@ -30,6 +30,7 @@ std::vector<std::string> tools_in(std::string const& folder) {
 
 sb::result<void> dispatch(sb::cli::io& io, std::vector<std::string>& words) {
     auto const folder = own_folder();
+    if (folder.empty()) return sb::system_error("cannot tell its own folder, in which the tools are: /proc is not there, nor is sb in PATH");
     auto const names = tools_in(folder);
     if (words.empty()) {
         io.out << "sandbench: run anything under controlled adversity, and get an honest verdict\n\n";

@@ -1,14 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# run.sh [--suite NAME]: proves the README's two commands on a bare Debian, bootstrapped into a temporary folder (root only).
+# run.sh [--suite NAME] [--whole | --quick]: proves the README's two commands on a bare Debian, bootstrapped into a temporary folder
+# (root only). Somebody without rights runs every test there; root does too, with --quick only those that are fast.
 #
 # How it works: this script makes the folder, then runs bootstrapped.sh in mount and process namespaces of its own. All mounts
 # are made in there, so they are gone with the last process in there; and the processes are gone with this script, however it
 # dies (parent death signal, then --kill-child). The folder is removed at the end, or by the next run when this one was killed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-suite=bookworm
-[ "${1-}" != --suite ] || suite=${2:?usage: run.sh [--suite NAME]}
+suite=bookworm whole=yes
+while [ $# -gt 0 ]; do
+    case $1 in
+    --suite) suite=${2:?usage: run.sh [--suite NAME] [--whole | --quick]} && shift ;;
+    --whole) whole=yes ;;
+    --quick) whole=no ;;
+    *) echo "bare: $1: no such option" >&2 && exit 2 ;;
+    esac
+    shift
+done
 PATH=$PATH:/usr/sbin:/sbin
 
 skip() { echo "bare: skipped: $*"; exit 77; }
@@ -29,4 +38,4 @@ trap 'rm -rf --one-file-system "$work"' EXIT
 trap 'exit 130' INT TERM
 
 setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --mount-proc --propagation private \
-    "$here/bootstrapped.sh" "$work" "$suite"
+    "$here/bootstrapped.sh" "$work" "$suite" $whole

@@ -35,8 +35,8 @@ done
 project() { # NAME OPTION...: the consumer through CMake
     local name=$1
     shift
-    quietly cmake -S "$here" -B "$work/$name" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS='-Wall -Wextra -Werror' "$@"
-    quietly cmake --build "$work/$name"
+    quietly cmake -S "$here" -B "$work/$name" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_CXX_FLAGS='-Wall -Wextra -Werror' "$@"
+    quietly cmake --build "$work/$name" --parallel "$(nproc)"
     quietly ctest --test-dir "$work/$name" --no-tests=error --output-on-failure
 }
 
@@ -60,8 +60,8 @@ confines() { # BINARY: it holds a command, measures it, and leaves nothing behin
     rm -r "$folder"
 }
 
-echo '-- find_package'
-project whole -DCMAKE_PREFIX_PATH="$moved"
+echo '-- find_package' # optimised, for what a compiler warns of then; the other ways are about what is found
+project whole -DCMAKE_PREFIX_PATH="$moved" -DCMAKE_BUILD_TYPE=Release
 confines "$work/whole/confine"
 
 echo '-- find_package of one layer: what other layers need may be absent'
@@ -80,7 +80,7 @@ version=$(sed -n 's/^project(sandbench VERSION \([0-9.]*\).*/\1/p' "$source/CMak
 for program in visits:sandbench sizes:sandbench-core windows:sandbench-views confine:sandbench-isolate; do
     name=${program%:*}
     read -ra flags <<<"$(pkg-config --cflags --libs "${program#*:}")"
-    quietly "$cxx" -std=c++20 -O2 -Wall -Wextra -Werror "$here/$name.cpp" "${flags[@]}" -o "$work/$name"
+    quietly "$cxx" -std=c++20 -Wall -Wextra -Werror "$here/$name.cpp" "${flags[@]}" -o "$work/$name"
     if [ "$name" = confine ]; then confines "$work/$name"; else "$work/$name"; fi
 done
 [ $skipped = 0 ] || echo 'consumer: SKIPPED in part: confine was not run, as namespaces cannot be made here'

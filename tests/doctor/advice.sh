@@ -44,7 +44,7 @@ within() { unshare --mount bash -c "$(declare -f wrong mended status_of sudo as_
 within 'mkdir -p /run/ro && mount -t tmpfs -o ro tmpfs /run/ro && export TMPDIR=/run/ro; mended temp missing'
 within 'as_user() { setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/nonexistent "$@"; }; mended data missing as_user'
 within 'mount --bind /sys/fs/cgroup /sys/fs/cgroup && mount -o remount,bind,ro /sys/fs/cgroup; mended memory limited'
-within 'umount -l /sys/fs/cgroup; mended cgroup limited; sb-doctor --require memory --require pids --require cpu >/dev/null || wrong "no controllers after the mount"'
+within 'named=$SANDBOX_CGROUP; unset SANDBOX_CGROUP; umount -l /sys/fs/cgroup; mended cgroup limited; SANDBOX_CGROUP=$named sb-doctor --require memory --require pids --require cpu >/dev/null || wrong "no controllers after the mount"'
 
 # a chroot: what is advised names DIR and COMMAND
 mkdir -p /run/other && within 'mount --rbind / /run/other
@@ -57,7 +57,7 @@ mkdir -p /run/other && within 'mount --rbind / /run/other
 # a shell of an unprivileged user; what it says comes back through files
 shell() { # shell GROUP: starts one there, with the files $work/to and $work/from
     rm -f "$work/to" "$work/from" && mkfifo -m 666 "$work/to" "$work/from"
-    (echo $BASHPID >"$1/cgroup.procs" && exec setpriv --reuid 65534 --regid 65534 --clear-groups env HOME="$work/home" bash "$work/to") &
+    (echo $BASHPID >"$1/cgroup.procs" && exec setpriv --reuid 65534 --regid 65534 --clear-groups env -u SANDBOX_CGROUP HOME="$work/home" bash "$work/to") &
     user_shell=$!
     exec 5>"$work/to" # it reads from now on
 }
@@ -82,6 +82,8 @@ top=/sys/fs/cgroup
 mkdir $top/foreign && shell $top/foreign
 limited 'a group that is not ours'
 eval "${mend//\$\$/$user_shell}" >"$work/said" 2>&1 || wrong "the command fails: $(cat "$work/said")"
+ask "${mend##* && }" >"$work/said" # who reads the advice types it all into that shell
+[ ! -s "$work/said" ] || wrong "the shell says: $(cat "$work/said")"
 now_ok 'a group that is not ours'
 
 mkdir $top/handed && chown 65534 $top/handed $top/handed/{cgroup.procs,cgroup.subtree_control} && shell $top/handed

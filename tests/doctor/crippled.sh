@@ -13,7 +13,20 @@ export HOME=$work/home TMPDIR=$work/tmp
 sb-doctor --require full >/dev/null || { echo "SKIPPED: needs namespaces, which this host lacks"; exit 77; }
 bad=0
 wrong() { echo "WRONG: $*"; bad=1; }
-groups() { find /sys/fs/cgroup -name 'sandbench-*' -newer "$work/mark" 2>/dev/null; }
+# groups that were made since, and that nobody is in: others may run sb-exec meanwhile. What is being made or removed is so for a moment.
+groups() {
+    local left one id
+    for _ in $(seq 50); do
+        left=
+        for one in $(find /sys/fs/cgroup -name 'sandbench-*' -newer "$work/mark" 2>/dev/null); do
+            id=${one##*/sandbench-}
+            [ -n "$(find /sys/fs/cgroup -path "*/sandbench-${id%%.*}*/cgroup.procs" -exec cat {} + 2>/dev/null)" ] || left="$left $one"
+        done
+        [ -n "$left" ] || return 0
+        sleep 0.1
+    done
+    echo "$left"
+}
 
 # refuses WORDS FINDING HOW…: under HOW, the finding is not ok, and sb-exec refuses in one line that has WORDS in it
 refuses() {

@@ -2,14 +2,18 @@
 // A box that is used again: whatever a run leaves behind, the next one sees nothing of it. The soiler (tests/victims/)
 // leaves it, and says what the next one sees.
 #include "support/box_slot.hpp"
+#include "support/child.hpp"
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <elf.h>
 #include <memory>
 #include <string>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <sys/wait.h>
@@ -160,6 +164,26 @@ bool tmpfs_keeps_marks() {
     return ::fsetxattr(file.get(), "user.marks", "y", 1, 0) == 0;
 }
 
+/// The soiler, whose data are code too.
+void put_soiler_with_writable_code(std::string const& to) {
+    auto program = sb::read_file(victim_path().substr(0, victim_path().rfind('/')) + "/soiler").value();
+    Elf64_Ehdr head;
+    REQUIRE(program.size() > sizeof head);
+    std::memcpy(&head, program.data(), sizeof head);
+    int changed = 0;
+    for (std::size_t i = 0; i < head.e_phnum; ++i) {
+        Elf64_Phdr segment;
+        auto* const at = program.data() + head.e_phoff + i * sizeof segment;
+        std::memcpy(&segment, at, sizeof segment);
+        if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_W)) continue;
+        segment.p_flags |= PF_X, ++changed;
+        std::memcpy(at, &segment, sizeof segment);
+    }
+    REQUIRE(changed > 0);
+    put(to, program);
+    REQUIRE(::chmod(to.c_str(), 0755) == 0);
+}
+
 long count_in(std::string const& folder) {
     auto const fd = sb::isolate::detail::open_folder(AT_FDCWD, folder.c_str());
     return fd ? static_cast<long>(sb::isolate::detail::names_in(fd.get())->size()) : -1;
@@ -231,6 +255,22 @@ TEST_CASE("what is written to a folder that was bound for writing stays, and not
     CHECK(sb::read_file(here.bound("new")).value() == "mine\n");
 }
 
+TEST_CASE("at level 5 no program begins whose file brings writable code", "[box]") {
+    NEEDS_A_BOX();
+    constexpr int get_memory_rules = 66; // PR_GET_MDWE
+    if (::prctl(get_memory_rules, 0, 0, 0, 0) < 0) {
+        WARN("SKIPPED: this kernel (before Linux 6.3) does not refuse it");
+        return;
+    }
+    for (int const level : {4, 5}) {
+        CAPTURE(level);
+        slot one{level};
+        put_soiler_with_writable_code(one.read_only("program"));
+        CHECK(one.shell("/opt/victims/soiler nothing") == "done\n");
+        CHECK(one.shell("/opt/read/program nothing 2>&1 || echo ended by $?").starts_with(level == 4 ? "done\n" : "Segmentation fault"));
+    }
+}
+
 TEST_CASE("the caller's words are not with the process that a payload could ask for them", "[box]") {
     NEEDS_A_BOX();
     slot here;
@@ -286,6 +326,26 @@ TEST_CASE("a run that had to be ended takes its box with it, and the next sees n
     CHECK(here.last().killed_by == killer::wall);
     auto const seen = here.run({"look"});
     CHECK(difference(first, seen) == "");
+}
+
+TEST_CASE("whoever ends a run is put before those it ends, and back for the next", "[box]") {
+    NEEDS_A_BOX();
+    if (in_child([] { return ::setpriority(PRIO_PROCESS, 0, -20); }) != 0 || ::geteuid() != 0) {
+        WARN("SKIPPED: nobody may be put before others here");
+        return;
+    }
+    slot here;
+    auto const rank = [&] { return ::getpriority(PRIO_PROCESS, static_cast<id_t>(here.place().reaper().pid)); };
+    int const usual = ::getpriority(PRIO_PROCESS, 0);
+    CHECK(here.run({"nothing"}) == "done\n");
+    CHECK(rank() == usual);
+    do here.shell("sleep 60", 100'000'000); // on a starved machine the slot ends the box itself
+    while (here.last().reaper_lost);
+    CHECK(here.last().killed_by == killer::wall);
+    CHECK(rank() == -20);
+    CHECK(here.shell("nice") == std::to_string(usual) + "\n");
+    CHECK_FALSE(here.renewed);
+    CHECK(rank() == usual);
 }
 
 TEST_CASE("a run whose time was up before it could begin is ended by its time, and did not fail to start", "[box]") {

@@ -30,7 +30,7 @@ bool lacks_all(cgroup_host const& host) {
 
 /// One group, ready for its first run.
 struct group_for_test {
-    cgroup_host host = cgroup_host::find();
+    cgroup_host host = groups_here();
     std::optional<cgroup> group;
     void make() {
         auto made = cgroup::make(host, "test");
@@ -74,7 +74,7 @@ int died_of(int status) { return WIFSIGNALED(status) ? WTERMSIG(status) : 0; }
 } // namespace
 
 TEST_CASE("what this host's groups can do is told, and what they cannot has a reason") {
-    auto const host = cgroup_host::find();
+    auto const host = groups_here();
     std::string all = sb::cat("kind ", name_of(host.kind()));
     for (auto const c : all_controllers) {
         CHECK(host.has(c) == host.why_not(c).empty());
@@ -90,7 +90,7 @@ TEST_CASE("looking leaves no group behind, and we are where we were") {
     auto const before = sb::read_file("/proc/self/cgroup").value();
     std::string id;
     {
-        auto const host = cgroup_host::find();
+        auto const host = groups_here();
         id = host.id();
         for (auto const& left : named("/sys/fs/cgroup", id)) CHECK(left.find(".supervisor") != std::string::npos);
     }
@@ -428,7 +428,7 @@ TEST_CASE("processor time of orphans is counted") {
 }
 
 TEST_CASE("a session's host removes what its slots could not") {
-    auto host = cgroup_host::find();
+    auto host = groups_here();
     if (lacks_all(host)) return;
     int told[2];
     REQUIRE(::pipe2(told, O_CLOEXEC) == 0);

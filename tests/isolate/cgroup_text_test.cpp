@@ -25,8 +25,8 @@ constexpr auto bind_groups = "4:memory:/docker/abc/inner\n";
 
 std::vector<controller> const everything{controller::memory, controller::pids, controller::cpu, controller::cpuacct};
 
-v2_level level(std::string path, std::vector<std::string> available, std::vector<std::string> enabled) {
-    v2_level one;
+v2_place place(std::string path, std::vector<std::string> available, std::vector<std::string> enabled) {
+    v2_place one;
     one.path = std::move(path);
     one.available = std::move(available), one.enabled = std::move(enabled);
     one.can_switch = true;
@@ -89,66 +89,74 @@ TEST_CASE("a number is found by its whole key") {
     CHECK_FALSE(lone_number(""));
 }
 
-TEST_CASE("groups are made at the root of a v2 hierarchy, and what is off there is switched on") {
-    auto root = level("/sys/fs/cgroup", {"cpuset", "cpu", "io", "memory", "pids"}, {"cpu", "pids"});
+TEST_CASE("groups are made at the root of a v2 hierarchy when we are there, and what is off there is switched on") {
+    auto root = place("/sys/fs/cgroup", {"cpuset", "cpu", "io", "memory", "pids"}, {"cpu", "pids"});
     root.root = true, root.strangers = 90;
-    auto const plan = plan_v2({root}, everything);
-    REQUIRE(plan.level);
+    auto const plan = plan_v2(root, everything);
+    CHECK(plan.usable);
     CHECK(plan.has == everything);
     CHECK(plan.switch_on == std::vector<controller>{controller::memory});
     CHECK_FALSE(plan.move_self);
 }
 
 TEST_CASE("alone in a delegated group we move into a child of it") {
-    auto const own = level("/sys/fs/cgroup/job", {"memory", "pids", "cpu"}, {});
-    auto const plan = plan_v2({own}, everything);
-    CHECK(plan.level == std::size_t{0});
+    auto const plan = plan_v2(place("/sys/fs/cgroup/job", {"memory", "pids", "cpu"}, {}), everything);
+    CHECK(plan.usable);
     CHECK(plan.has == everything);
     CHECK(plan.switch_on.size() == 3);
     CHECK(plan.move_self);
 }
 
-TEST_CASE("with strangers in our own group the one above is taken, if it hands controllers down already") {
-    auto own = level("/c/app.slice/term.scope", {"memory", "pids"}, {});
-    own.strangers = 3, own.pids_max = 4915;
-    auto const above = level("/c/app.slice", {"cpu", "memory", "pids"}, {"memory", "pids"});
-    auto const plan = plan_v2({own, above}, everything);
-    CHECK(plan.level == std::size_t{1});
-    CHECK(plan.has == std::vector<controller>{controller::memory, controller::pids, controller::cpuacct});
-    CHECK(plan.switch_on.empty());
-    CHECK(plan.pids_max == 4915); // the limit that we left goes with us
-    CHECK(why(plan, controller::cpu) == "the cpu controller is off below /c/app.slice, which is not ours");
-}
-
-TEST_CASE("a limit on memory is not evaded by going up") {
-    auto own = level("/c/job", {"memory", "pids", "cpu"}, {});
-    own.strangers = 1, own.holds = "memory.max 1073741824";
-    auto root = level("/c", {"memory", "pids", "cpu"}, {"memory", "pids", "cpu"});
-    root.root = true;
-    auto const plan = plan_v2({own, root}, everything);
-    CHECK(plan.level == std::size_t{0});
+TEST_CASE("with others in our group it counts processor time alone, and the reason says how to have more") {
+    auto own = place("/c/app.slice/term.scope", {"memory", "pids"}, {});
+    own.strangers = 1;
+    auto const plan = plan_v2(own, everything);
+    CHECK(plan.usable);
     CHECK(plan.has == std::vector<controller>{controller::cpuacct});
-    CHECK(why(plan, controller::memory) == "/c/job cannot hand out the memory controller: 1 other process is in it; going further up would leave the limit "
-                                           "memory.max 1073741824 of /c/job");
+    CHECK(plan.switch_on.empty());
+    CHECK_FALSE(plan.move_self);
+    CHECK(why(plan, controller::memory) == "/c/app.slice/term.scope cannot hand out the memory controller: 1 other process is in it; start sb-exec alone in a group "
+                                           "(systemd-run --scope -p Delegate=yes sb-exec …), or name one with --cgroup");
+    CHECK(why(plan, controller::cpu) == "no cpu controller in /c/app.slice/term.scope; start sb-exec alone in a group (systemd-run --scope -p Delegate=yes sb-exec …), or "
+                                        "name one with --cgroup");
 }
 
-TEST_CASE("where no group can be made the reason of the nearest is given") {
-    auto own = level("/c/user.slice/x", {"memory"}, {});
-    own.cannot_make = "make group /c/user.slice/x/sandbench-0.probe: Permission denied";
-    auto root = level("/c", {"memory"}, {"memory"});
-    root.root = true, root.cannot_make = "write /c/cgroup.procs: Permission denied";
-    auto const plan = plan_v2({own, root}, everything);
-    CHECK_FALSE(plan.level);
+TEST_CASE("a place that the caller names is taken from outside of it, and nobody moves there but our groups") {
+    auto named = place("/c/mine", {"memory", "pids", "cpu"}, {"pids"});
+    named.own = false, named.named = true;
+    auto const plan = plan_v2(named, everything);
+    CHECK(plan.has == everything);
+    CHECK(plan.switch_on == std::vector<controller>{controller::memory, controller::cpu});
+    CHECK_FALSE(plan.move_self);
+    named.strangers = 2;
+    auto const taken = plan_v2(named, everything);
+    CHECK(taken.has == std::vector<controller>{controller::pids, controller::cpuacct});
+    CHECK(why(taken, controller::memory) == "/c/mine cannot hand out the memory controller: 2 other processes are in it");
+}
+
+TEST_CASE("where no group can be made the reason is given") {
+    auto own = place("/c/user.slice/x", {"memory"}, {});
+    own.cannot_make = "make group /c/user.slice/x/sandbench-0.probe: Permission denied", own.named = true;
+    auto const plan = plan_v2(own, everything);
+    CHECK_FALSE(plan.usable);
     CHECK(plan.has.empty());
     CHECK(why(plan, controller::memory) == own.cannot_make);
 }
 
 TEST_CASE("a hierarchy without controllers still counts processor time") {
-    auto root = level("/sys/fs/cgroup/unified", {"hugetlb"}, {});
+    auto root = place("/sys/fs/cgroup/unified", {"hugetlb"}, {});
     root.root = true;
-    auto const plan = plan_v2({root}, everything);
+    auto const plan = plan_v2(root, everything);
     CHECK(plan.has == std::vector<controller>{controller::cpuacct});
     CHECK(why(plan, controller::memory) == "no memory controller in /sys/fs/cgroup/unified");
+}
+
+TEST_CASE("the folder that holds two groups is found by whole names") {
+    CHECK(detail::shared_path("/c/job/a", "/c/job/b") == "/c/job");
+    CHECK(detail::shared_path("/c/job", "/c/job/b/c") == "/c/job");
+    CHECK(detail::shared_path("/c/job/b/c", "/c/job") == "/c/job");
+    CHECK(detail::shared_path("/c/job", "/c/jobs") == "/c");
+    CHECK(detail::shared_path("/c/job", "/c/job") == "/c/job");
 }
 
 TEST_CASE("a share of processor time is a quota in a short period, and no quota is under a millisecond") {

@@ -6,6 +6,7 @@
 #include <linux/seccomp.h>
 #include <sb/isolate/input_file.hpp>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -27,9 +28,9 @@ TEST_CASE("what its owner may do to a file cannot be done to it as an input", "[
     REQUIRE(::chmod(path.c_str(), 0600) == 0);
     struct stat before {}, after {};
     REQUIRE(::stat(path.c_str(), &before) == 0);
-    input_file input;
-    auto const name = input.name_of(path).value();
-    REQUIRE(name != path);
+    auto input = input_file::open(path).value();
+    input.guard();
+    auto const name = input.name();
     auto const in = sb::open_file(name, O_RDONLY).value();
     auto const again = sb::cat("/proc/self/fd/", in.get());
     timespec const old[2]{{1, 0}, {1, 0}};
@@ -53,32 +54,57 @@ TEST_CASE("what its owner may do to a file cannot be done to it as an input", "[
     CHECK(after.st_atim.tv_nsec == before.st_atim.tv_nsec);
 }
 
-TEST_CASE("an input is what its name leads to when a run begins, read from the start", "[box][input]") {
-    NEEDS_A_BOX();
+TEST_CASE("an input is the file that had the name when it was opened, whatever is put there later", "[input]") {
     folder here;
     auto const path = here / "input";
     put(path, "first");
-    input_file input;
-    auto const name = input.name_of(path).value();
-    CHECK(read_all(name) == "first");
-    CHECK(read_all(name) == "first");
-    CHECK(input.name_of(path).value() == name);
+    auto const input = input_file::open(path).value();
+    REQUIRE(input.was_named());
+    CHECK(input.called() == path);
+    CHECK(read_all(input.name()) == "first");
     put(path, "written to");
-    CHECK(read_all(input.name_of(path).value()) == "written to");
-    put(here / "other", "another");
-    REQUIRE(::rename((here / "other").c_str(), path.c_str()) == 0);
-    CHECK(read_all(input.name_of(path).value()) == "another");
-    REQUIRE(::unlink(path.c_str()) == 0);
-    CHECK(input.name_of(path).value() == path);
-    REQUIRE(::mkfifo(path.c_str(), 0600) == 0); // to open it would wait for a writer
-    CHECK(input.name_of(path).has_error());
+    CHECK(read_all(input.name()) == "written to"); // from its beginning
+    REQUIRE(::rename(path.c_str(), (here / "moved").c_str()) == 0);
+    CHECK(read_all(input.name()) == "written to"); // while there is nothing, and so much the more when there is a link or a fifo
+    REQUIRE(::symlink("/etc/shadow", path.c_str()) == 0);
+    CHECK(read_all(input.name()) == "written to");
+    REQUIRE((::unlink(path.c_str()) == 0 && ::mkfifo(path.c_str(), 0600) == 0)); // to open it would wait for a writer
+    CHECK(read_all(input.name()) == "written to");
+    CHECK(input_file::open(here / "none").error().what == sb::cat("open ", here / "none", ": No such file or directory"));
+}
+
+TEST_CASE("nothing is the null device, and what never had a name is an input all the same", "[input]") {
+    CHECK_FALSE(input_file{});
+    CHECK(input_file{}.name() == "/dev/null");
+    CHECK(input_file{}.called() == "/dev/null");
+    CHECK_FALSE(input_file{}.was_named());
+    sb::unique_fd const nameless{::memfd_create("input", MFD_CLOEXEC)};
+    REQUIRE(::write(nameless.get(), "given", 5) == 5);
+    auto const input = input_file::open(sb::cat("/dev/fd/", nameless.get())).value();
+    CHECK_FALSE(input.was_named());
+    CHECK(read_all(input.name()) == "given");
+}
+
+TEST_CASE("a link of another user's leads root to no other file", "[input]") {
+    if (::geteuid() != 0) {
+        WARN("SKIPPED: only root can make links of others");
+        return;
+    }
+    folder here;
+    put(here / "secret", "root's");
+    REQUIRE((::symlink("secret", (here / "link").c_str()) == 0 && ::lchown((here / "link").c_str(), 65534, 65534) == 0));
+    CHECK(input_file::open(here / "link").error().what.find("leads over a link of uid 65534's") != std::string::npos);
+    REQUIRE(::lchown((here / "link").c_str(), 0, 0) == 0);
+    CHECK(read_all(input_file::open(here / "link").value().name()) == "root's");
 }
 
 TEST_CASE("a device is an input too, and no more can be done to it", "[box][input]") {
     NEEDS_A_BOX();
-    input_file input;
-    auto const name = input.name_of("/dev/zero").value();
-    CHECK(name != "/dev/zero");
+    auto input = input_file::open("/dev/zero").value();
+    auto const open_name = input.name();
+    input.guard();
+    auto const name = input.name();
+    CHECK(name != open_name);
     auto const in = sb::open_file(name, O_RDONLY).value();
     char byte = 'x';
     CHECK(::read(in.get(), &byte, 1) == 1);
@@ -87,7 +113,7 @@ TEST_CASE("a device is an input too, and no more can be done to it", "[box][inpu
     CHECK(::futimens(in.get(), old) < 0);
 }
 
-TEST_CASE("where no mount can be copied an input keeps its name", "[input]") {
+TEST_CASE("where no mount can be copied an input is the file that was looked at", "[input]") {
     folder here;
     put(here / "input", "given");
     CHECK(in_child([&] { // a child without rights that may make no namespace
@@ -95,7 +121,10 @@ TEST_CASE("where no mount can be copied an input keeps its name", "[input]") {
               sock_filter const none[] = {{BPF_LD | BPF_W | BPF_ABS, 0, 0, 0}, {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_open_tree}, {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EPERM}, {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
               sock_fprog const all{4, const_cast<sock_filter*>(none)};
               if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all) != 0) return -1;
-              input_file input;
-              return input.name_of(here / "input").value() == here / "input" ? 0 : -1;
+              auto input = input_file::open(here / "input").value();
+              input.guard();
+              auto const name = input.name();
+              put(here / "other", "another");
+              return ::rename((here / "other").c_str(), (here / "input").c_str()) == 0 && read_all(name) == "given" ? 0 : -1;
           }) == 0);
 }

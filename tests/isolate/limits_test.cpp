@@ -13,11 +13,32 @@ rlimit const* find(rlimit_list const& all, int resource) {
 }
 } // namespace
 
-TEST_CASE("no limit but the one on core dumps is set unasked") {
+TEST_CASE("no limits but those on core dumps and on going before others are set unasked") {
     rlimit_list const none{limits{}};
-    CHECK(none.end() - none.begin() == 1);
+    CHECK(none.end() - none.begin() == 3);
     REQUIRE(find(none, RLIMIT_CORE));
-    CHECK(find(none, RLIMIT_CORE)->rlim_max == 0);
+    rlimit own{};
+    ::getrlimit(RLIMIT_CORE, &own);
+    auto const nothing = std::min<rlim_t>(own.rlim_max, 1); // with 0, a program of the host's would be handed the core
+    CHECK(find(none, RLIMIT_CORE)->rlim_cur == nothing);
+    CHECK(find(none, RLIMIT_CORE)->rlim_max == nothing);
+    for (auto const which : {RLIMIT_RTPRIO, RLIMIT_NICE}) {
+        REQUIRE(find(none, which));
+        CHECK(find(none, which)->rlim_max == 0);
+    }
+    rlimit_list const inherits{limits{}, true};
+    CHECK(inherits.begin() == inherits.end());
+}
+
+TEST_CASE("a workspace has so many files that what they can carry uncounted is half of the tree's memory") {
+    using sb::isolate::scratch_files;
+    constexpr std::int64_t mib = 1 << 20;
+    CHECK(scratch_files(256 * mib, limits::none) == 65536);
+    CHECK(scratch_files(256 * mib, 512 * mib) == 65536); // 4 KiB each
+    CHECK(scratch_files(512 * mib, 512 * mib) == 65536);
+    CHECK(scratch_files(256 * mib, 64 * mib) == 8192);
+    CHECK(scratch_files(1 * mib, 64 * mib) == 1024); // the least
+    CHECK(scratch_files(64 * mib, 0) == 1024);
 }
 
 TEST_CASE("processor time warns first and kills a second later") {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <csignal>
+#include <ctime>
 #include <string>
 #include <sys/resource.h>
 
@@ -29,6 +30,15 @@ bool nothing_left() {
     for (auto const& name : names)
         if (name[0] >= '0' && name[0] <= '9' && sb::isolate::detail::parent_of(name) == the_runner().reaper.pid) return false;
     return true;
+}
+/// A shell's command that reports.
+sb::isolate::job reporter(char const* script, std::int64_t wall_ns) {
+    sb::isolate::job job;
+    job.path = "/bin/sh", job.argv = {"sh", "-c", script};
+    job.environment = {"PATH=/usr/bin:/bin"};
+    job.held.wall_ns = wall_ns;
+    job.reports = true;
+    return job;
 }
 
 } // namespace
@@ -216,6 +226,39 @@ TEST_CASE("the environment is what it was given, to the letter") {
     auto job = victim({"variables"});
     job.environment = {"A=1", "B=two words"};
     CHECK(run(job).out.head == "A=1\nB=two words\n");
+}
+
+TEST_CASE("a report channel without end is kept up to its bound and takes next to no time") {
+    auto const job = reporter("while :; do head -c 1000000 /dev/zero >&3; done", 1'000'000'000);
+    auto const spent = [] {
+        timespec t{};
+        ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
+    };
+    // as much as a look every ten milliseconds takes on this machine, however slow it is
+    auto const begun = spent();
+    auto const ends = sb::make_pipe();
+    REQUIRE_FALSE(ends.has_error());
+    std::string block(std::size_t{1} << 16, 'x');
+    for (int i = 0; i < 130; ++i) {
+        REQUIRE(::write(ends->write.get(), block.data(), block.size()) == std::ssize(block));
+        pollfd one{ends->read.get(), POLLIN, 0};
+        REQUIRE(::poll(&one, 1, 0) == 1);
+        REQUIRE(::read(ends->read.get(), block.data(), block.size()) == std::ssize(block));
+    }
+    auto const looks = spent() - begun, before = spent();
+    auto const got = run(job);
+    CHECK(spent() - before < 2 * looks + 0.02);
+    CHECK(got.killed_by == killer::wall);
+    REQUIRE(got.reports.size() == 1);
+    CHECK(got.reports[0].size() == sb::isolate::watcher::most_report_bytes);
+    CHECK(got.reports_cut);
+}
+
+TEST_CASE("who reports more than is kept is not held up for ever") {
+    auto const got = run(reporter("head -c 2000000 /dev/zero >&3; exit 3", 20'000'000'000));
+    CHECK(exited(got.copies.at(0), 3));
+    CHECK(got.reports_cut);
 }
 
 TEST_CASE("what is written to the report channel arrives apart from the output") {

@@ -66,6 +66,20 @@ TEST_CASE("a folder that was swapped for a link is replaced, and what the link n
     CHECK(exists(elsewhere / "precious"));
 }
 
+TEST_CASE("another folder that took the name is neither used nor removed") {
+    folder base;
+    auto made = session_folder::make(base.path()).value();
+    auto const path = made.path(), moved = base / "moved";
+    REQUIRE((::rename(path.c_str(), moved.c_str()) == 0 && ::mkdir(path.c_str(), 0755) == 0));
+    ::close(::open((path + "/precious").c_str(), O_WRONLY | O_CREAT, 0600));
+    REQUIRE_FALSE(sb::isolate::workspace::make(made, "slot0").has_error());
+    CHECK(exists(moved + "/slot0/home"));
+    CHECK_FALSE(exists(path + "/slot0"));
+    (void)made.remove();
+    CHECK_FALSE(exists(moved + "/slot0"));
+    CHECK((exists(path + "/precious") || exists(path + ".new/precious")));
+}
+
 TEST_CASE("what is hard to remove is removed: depth, closed folders, links, pipes") {
     folder base;
     auto session = session_folder::make(base.path());

@@ -161,3 +161,14 @@ TEST_CASE("a fault says where") {
     auto const e = sb::json::parse_document("{\n \"a\": tru\n}", "presets.json").error();
     CHECK(e.what == "presets.json: line 2, byte 7: not a value");
 }
+
+TEST_CASE("what a terminal would obey or hide is written as an escape, and read back as it was") {
+    auto const text = [](std::string_view raw) { return sb::json::text_of(sb::value{std::string{raw}}); };
+    CHECK(text("a\x1b[2J\x7f") == R"("a\u001b[2J\u007f")");
+    CHECK(text("\u009b31m") == R"("\u009b31m")");
+    CHECK(text("\u202etxt.exe\u200b") == R"("\u202etxt.exe\u200b")");
+    CHECK(text("\ufeff\u00ad") == R"("\ufeff\u00ad")");
+    CHECK(text("\U000e0041") == R"("\udb40\udc41")"); // RFC 2781: a tag, as two units of UTF-16
+    CHECK(text("日本 naïve 🙂") == "\"日本 naïve 🙂\"");
+    for (std::string const raw : {"\u202e\u2066x\u200d", "\U000e0041\U000e007f", "\ufeff\u0080"}) CHECK(parsed(text(raw)) == sb::value{raw});
+}

@@ -9,6 +9,7 @@ documents=$(cd "$(dirname "$0")/../.." && pwd)/../shared/seeds
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/home" "$work/tmp"
+umask 022 # files that the group may write are not trusted
 
 failed=0 proven=0
 fail() { echo "names: $*" >&2; failed=1; }
@@ -64,13 +65,19 @@ done_by() {
     [ "$(grep -cF -e "$text" <<<"$out")" = "$count" ] && proven=$((proven + 1)) || fail "$name: $*: not $count lines with $text: ${out:0:200}"
 }
 prove_dotenv() {
+    echo 'SANDBOX_LOG_LEVEL=info' >.env
+    for tool in $(tools); do explained "$name" 'log-level,info,.env SANDBOX_LOG_LEVEL' "$tool"; done
     echo 'SANDBOX_LOG_LEVEL=error' >.env
-    for tool in $(tools); do explained "$name" 'log-level,error,.env SANDBOX_LOG_LEVEL' "$tool"; done
+    for tool in $(tools); do explained "$name" 'log-level,error,.env SANDBOX_LOG_LEVEL' "$tool" --env-file .env; done
 }
 prove_settings_file() {
+    echo 'log_level: info' >sandbox_settings.yaml
+    for tool in $(tools); do
+        [ "$tool" = sb-settings ] || explained "$name" "log-level,info,settings $name" "$tool"
+    done
     echo 'log_level: error' >sandbox_settings.yaml
     for tool in $(tools); do
-        [ "$tool" = sb-settings ] || explained "$name" "log-level,error,settings $name" "$tool"
+        [ "$tool" = sb-settings ] || explained "$name" "log-level,error,settings $name" "$tool" --settings sandbox_settings.yaml
     done
     done_by 1 '"log_level": "error"' sb-settings
 }

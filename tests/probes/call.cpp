@@ -28,7 +28,11 @@ void raise_limits(words const& given, attempts& tried) {
         auto const limit = which; // clang 14 lets no lambda have a structured binding
         if (::getrlimit(limit, &now) != 0 || now.rlim_max == RLIM_INFINITY) continue; // nothing to raise
         rlimit const more{now.rlim_cur, now.rlim_max + 1};
-        tried.add(std::string{"raise the limit of "} + name, in_child([&] { return ::setrlimit(limit, &more) == 0 ? 0 : errno; }) == 0, EPERM);
+        tried.add(std::string{"raise the limit of "} + name, in_child([&] {
+            rlimit is{};
+            bool const raised = ::setrlimit(limit, &more) == 0 && ::getrlimit(limit, &is) == 0 && is.rlim_max > now.rlim_max;
+            return raised ? 0 : EPERM;
+        }) == 0, EPERM);
     }
     // others' limits and ranks, set to what they are: the right to do so is the harm
     auto const others = [&](std::string const& who, pid_t pid) {

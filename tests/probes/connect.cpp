@@ -76,7 +76,7 @@ void path_sockets(words const& given, attempts& tried) {
                                    "/run/dbus/system_bus_socket", "/run/systemd/private", "/run/systemd/journal/socket", "/dev/log", "/tmp/.X11-unix/X0",
                                    "/run/user/0/bus", "/run/user/1000/bus", "/run/nscd/socket", "/run/udev/control"}) {
         struct stat facts {};
-        tried.add(path, ::stat(path, &facts) == 0, errno);
+        tried.ask(path, ::stat(path, &facts) == 0);
     }
     if (char const* const agent = std::getenv("SSH_AUTH_SOCK")) tried.call("ssh-agent", connect_unix(agent, false));
 }

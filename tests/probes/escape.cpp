@@ -69,8 +69,8 @@ void leave_root(words const& given, attempts& tried) {
         return opened;
     }) == 0, EPERM);
     for (auto const* const home : {"/root", "/home", "/run", "/var/log", "/var/lib/dpkg", "/etc/shadow", "/mnt", "/media", "/srv", "/boot/grub"})
-        tried.add(std::string{"read "} + home, holds_something(home), errno);
-    tried.add("write beside the programs", ::access("/usr/bin", W_OK) == 0 || ::access("/etc", W_OK) == 0 || ::access("/usr/lib", W_OK) == 0, errno);
+        tried.ask(std::string{"read "} + home, holds_something(home));
+    tried.ask("write beside the programs", ::access("/usr/bin", W_OK) == 0 || ::access("/etc", W_OK) == 0 || ::access("/usr/lib", W_OK) == 0);
 }
 
 void inherited(words const& given, attempts& tried) {
@@ -176,11 +176,18 @@ void set_user_id(words const& given, attempts& tried) {
 void core_dump(words const&, attempts& tried) {
     rlimit all{RLIM_INFINITY, RLIM_INFINITY}, now{};
     ::getrlimit(RLIMIT_CORE, &now);
-    if (now.rlim_max != RLIM_INFINITY) tried.call("raise RLIMIT_CORE", ::setrlimit(RLIMIT_CORE, &all));
-    else ::setrlimit(RLIMIT_CORE, &all);
-    ::getrlimit(RLIMIT_CORE, &now);
+    // a program of the host's that takes cores gets them whatever the limit is, unless that is 1
+    rlimit const before = now, other{now.rlim_cur == 0 ? std::min<rlim_t>(now.rlim_max, 7) : 0, now.rlim_max};
+    auto const changed = [&] { // whatever was answered
+        ::getrlimit(RLIMIT_CORE, &now);
+        return now.rlim_cur != before.rlim_cur || now.rlim_max != before.rlim_max ? 0 : EPERM;
+    };
+    tried.add("another RLIMIT_CORE", in_child([&] { return ::setrlimit(RLIMIT_CORE, &other), changed(); }) == 0, EPERM);
+    tried.add("another RLIMIT_CORE by prlimit", in_child([&] { return ::prlimit(0, RLIMIT_CORE, &other, nullptr), changed(); }) == 0, EPERM);
+    ::setrlimit(RLIMIT_CORE, &all);
+    if (changed(); before.rlim_max != RLIM_INFINITY) tried.add("raise RLIMIT_CORE", now.rlim_max > before.rlim_max, EPERM);
     auto const pattern = whole_file("/proc/sys/kernel/core_pattern");
-    if (now.rlim_cur > 0 && pattern.starts_with('|')) return tried.add("hand a core to the host's program", true); // true already; it is not called
+    if (now.rlim_cur != 1 && pattern.starts_with('|')) return tried.add("hand a core to the host's program", true); // true already; it is not called
     auto const pid = ::fork();
     if (pid == 0) {
         static char dirty[16 << 20];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Probes that take all they can get of one thing, up to a bound.
 #include "probe.hpp"
+#include "support/send_copies.hpp"
 #include <csignal>
 #include <cstdint>
 #include <ctime>
@@ -14,8 +15,6 @@
 
 namespace probes {
 namespace {
-
-std::string counted(char const* what, long n) { return std::string{what} + " " + std::to_string(n); }
 
 void touch(void* pages, std::size_t bytes) {
     auto* const at = static_cast<volatile char*>(pages);
@@ -76,7 +75,7 @@ void thread_bomb(words const& given, attempts& tried) {
 void memory_bomb(words const& given, attempts& tried) {
     auto const mib = given.number("mib", 128);
     auto const bytes = static_cast<std::size_t>(mib) << 20;
-    auto const fill = [&](char const* what, int fd) { tried.add(counted(what, mib), fd >= 0 && write_mib(fd, mib), errno); };
+    auto const fill = [&](char const* what, int fd) { tried.ask(counted(what, mib), fd >= 0 && write_mib(fd, mib)); };
     if (given.does("anon")) {
         void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         int const refused = errno;
@@ -123,7 +122,7 @@ void cache_pressure(words const& given, attempts& tried) {
     raise_soft_limits();
     if (given.does("lock")) {
         void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        tried.add(counted("lock MiB", mib), pages != MAP_FAILED && ::mlock(pages, bytes) == 0, errno);
+        tried.ask(counted("lock MiB", mib), pages != MAP_FAILED && ::mlock(pages, bytes) == 0);
     }
     if (given.does("cache")) {
         int const fd = nameless_file(".");
@@ -131,11 +130,17 @@ void cache_pressure(words const& given, attempts& tried) {
         ::fsync(fd);
         void* const pages = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
         if (pages == MAP_FAILED) return tried.add(counted("cached MiB", mib), false, errno);
-        std::vector<unsigned char> resident(bytes / 4096);
+        // what is mapped at once after all of it was read: a page that had to go is in no map any more
+        for (std::size_t i = 0; i < bytes; i += 4096) (void)static_cast<char volatile*>(pages)[i];
+        std::vector<std::uint64_t> entries(bytes / 4096);
+        int const map = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+        auto const size = static_cast<ssize_t>(entries.size() * sizeof(std::uint64_t));
+        auto const at = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(pages) / 4096 * sizeof(std::uint64_t));
         long there = 0;
-        if (::mincore(pages, bytes, resident.data()) == 0)
-            for (auto const page : resident) there += page & 1;
-        tried.add(counted("cached MiB", mib), there >= static_cast<long>(resident.size()) * 9 / 10, ENOMEM);
+        if (::pread(map, entries.data(), static_cast<std::size_t>(size), at) == size)
+            for (auto const entry : entries) there += static_cast<long>(entry >> 63);
+        else return tried.add("read /proc/self/pagemap", true); // then nothing was shown
+        tried.add(counted("cached MiB", mib), there >= static_cast<long>(entries.size()) * 9 / 10, ENOMEM);
     }
 }
 
@@ -148,7 +153,7 @@ void disk_fill(words const& given, attempts& tried) {
     if (given.does("bytes"))
         for (auto const& where : {std::string{"."}, folder("HOME"), folder("TMPDIR"), std::string{"/tmp"}, std::string{"/dev/shm"}, std::string{"/var/tmp"}}) {
             int const fd = nameless_file(where);
-            tried.add(counted("MiB", mib) + " in " + where, fd >= 0 && write_mib(fd, mib), errno);
+            tried.ask(counted("MiB", mib) + " in " + where, fd >= 0 && write_mib(fd, mib));
             if (fd >= 0) ::close(fd);
         }
     if (given.does("sparse")) {
@@ -181,7 +186,7 @@ void file_limit(words const& given, attempts& tried) {
     std::signal(SIGXFSZ, SIG_IGN);
     int const fd = nameless_file(".");
     if (fd < 0) return tried.add("deaf to SIGXFSZ", false, errno);
-    tried.add("deaf to SIGXFSZ", write_mib(fd, mib), errno);
+    tried.ask("deaf to SIGXFSZ", write_mib(fd, mib));
     tried.call("ftruncate", ::ftruncate(fd, mib << 20));
     if (int const refused = ::posix_fallocate(fd, 0, mib << 20)) tried.add("fallocate", false, refused);
     else tried.add("fallocate", true);
@@ -206,7 +211,7 @@ void descriptors(words const& given, attempts& tried) {
     for (auto const fd : open) ::close(fd);
 
     // a descriptor that is under way in a socket is in nobody's table
-    constexpr int in_one = 64;
+    constexpr int in_one = sb::test::most_copies;
     long queued = 0;
     refused = 0;
     for (int pair[2]; queued < most && refused == 0;) {
@@ -215,18 +220,7 @@ void descriptors(words const& given, attempts& tried) {
             break;
         }
         for (int messages = 0; messages < 8 && queued < most; ++messages) {
-            alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int) * in_one)]{};
-            char byte = 0;
-            iovec text{&byte, 1};
-            msghdr message{};
-            message.msg_iov = &text, message.msg_iovlen = 1;
-            message.msg_control = room, message.msg_controllen = sizeof room;
-            auto* const head = CMSG_FIRSTHDR(&message);
-            head->cmsg_level = SOL_SOCKET, head->cmsg_type = SCM_RIGHTS, head->cmsg_len = CMSG_LEN(sizeof(int) * in_one);
-            int numbers[in_one];
-            for (auto& each : numbers) each = pair[0];
-            std::memcpy(CMSG_DATA(head), numbers, sizeof numbers);
-            if (::sendmsg(pair[0], &message, 0) < 0) {
+            if (!sb::test::send_copies(pair[0], pair[0], in_one)) {
                 if (errno != EAGAIN) refused = errno;
                 break;
             }
@@ -266,6 +260,12 @@ void kernel_objects(words const& given, attempts& tried) {
     gather("inotify instances", most, [] { return ::inotify_init1(IN_CLOEXEC); });
     gather("epoll instances", most, [] { return ::epoll_create1(EPOLL_CLOEXEC); });
     gather("pipes of 1 MiB", most / 8, [] {
+        int ends[2];
+        if (::pipe2(ends, O_CLOEXEC) != 0) return -1;
+        ::close(ends[1]);
+        return ::fcntl(ends[0], F_SETPIPE_SZ, 1 << 20) < 0 ? (::close(ends[0]), -1) : ends[0];
+    });
+    gather("a pipe of 1 MiB", 1, [] {
         int ends[2];
         if (::pipe2(ends, O_CLOEXEC) != 0) return -1;
         ::close(ends[1]);

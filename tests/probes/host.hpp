@@ -15,6 +15,7 @@
 #include <mqueue.h>
 #include <netinet/in.h>
 #include <sb/core/sha256.hpp>
+#include <sb/isolate/cgroup_text.hpp>
 #include <sb/isolate/payload_user.hpp>
 #include <sb/isolate/remove_tree.hpp>
 #include <set>
@@ -46,6 +47,15 @@ inline std::string read_whole(std::string const& path) {
     return text;
 }
 
+/// Bytes that all TCP or UDP sockets of the host may hold (FILE: tcp_mem, udp_mem); in another network than the first nobody says.
+inline std::string most_for_sockets(char const* file) {
+    auto const text = read_whole(std::string{"/proc/sys/net/ipv4/"} + file);
+    auto const at = text.find_last_of("\t ");
+    auto const usual = std::string_view{file} == "udp_mem" ? 6 : 11; // the part of the machine's memory that the kernel takes by itself
+    auto const pages = at == std::string::npos ? ::sysconf(_SC_PHYS_PAGES) / usual : std::atol(text.c_str() + at);
+    return std::to_string(pages * ::sysconf(_SC_PAGESIZE));
+}
+
 inline bool write_whole(std::string const& path, std::string_view text, mode_t mode) {
     int const fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     bool const done = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -69,6 +79,19 @@ inline std::vector<pid_t> processes_with(std::string const& tag) {
     return found;
 }
 
+/// Sees to it that nothing of a run is left before the next one; true when it had to.
+inline bool end_all(std::string const& tag) {
+    bool any = false;
+    for (int round = 0; round < 20; ++round) {
+        auto const left = processes_with(tag);
+        if (left.empty()) break;
+        any = true;
+        for (auto const pid : left) ::kill(pid, SIGKILL);
+        ::usleep(20000);
+    }
+    return any;
+}
+
 /// Takes hold of a process, to hear its end (wait_over). One that is ending has no command line any more, but still its files and locks.
 inline sb::unique_fd hold_of(pid_t pid) { return sb::unique_fd{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))}; }
 inline void wait_over(sb::unique_fd const& held, double until) {
@@ -87,6 +110,13 @@ inline std::vector<pid_t> children_of(pid_t parent) {
     return found;
 }
 
+/// Groups that root may have beside its own: root's, one of nobody's, and whose keys of the host are.
+inline std::vector<gid_t> groups_of_root() {
+    if (::geteuid() != 0) return {};
+    struct stat keys {};
+    return {0, 4242, ::stat("/etc/ssl/private", &keys) == 0 ? keys.st_gid : 0};
+}
+
 /// What a sandbox without an ipc namespace let through to the host.
 inline void remove_ipc(std::string const& tag) {
     auto const key = ipc_key(tag);
@@ -100,7 +130,7 @@ inline void remove_ipc(std::string const& tag) {
 /// What the witness sets up beside the sandbox.
 class host {
 public:
-    std::string base, work, outside, temp, data, home, control, secret, token = random_word(), word = random_word();
+    std::string base, work, outside, temp, data, home, control, shared, secret, token = random_word(), word = random_word();
     int tcp_port = 0, leaked_file = -1, leaked_folder = -1, leaked_namespace = -1;
     int terminal = -1;
     std::string terminal_name;
@@ -110,11 +140,12 @@ public:
         auto name = std::string{where && *where ? where : "/tmp"} + "/sb-witness-XXXXXX";
         if (!::mkdtemp(name.data())) return;
         base = name;
-        for (auto* const each : {&work, &outside, &temp, &data, &home, &control}) {
-            static char const* const names[] = {"work", "outside", "temp", "data", "home", "control"};
+        for (auto* const each : {&work, &outside, &temp, &data, &home, &control, &shared}) {
+            static char const* const names[] = {"work", "outside", "temp", "data", "home", "control", "shared"};
             *each = base + "/" + names[at_++];
             ::mkdir(each->c_str(), 0700);
         }
+        ::chmod(shared.c_str(), 0777); // whoever is bound there may write
         secret = outside + "/secret";
         write_whole(secret, "secret " + token + "\n", 0600);
         leaked_file = ::open(secret.c_str(), O_RDONLY | O_CLOEXEC);
@@ -226,11 +257,28 @@ inline bool groups_below(std::string const& folder, int depth, std::string& into
     if (!lived_in && folder.find("sandbench") != std::string::npos) into += folder + "\n";
     return lived_in;
 }
-/// Our runs make files as us or as their payloads' user; whoever else made one is a bystander.
+/// Our runs make things as us or as their payloads' user; whoever else made one is a bystander.
+inline bool is_of_our_runs(uid_t maker) {
+    static auto const payloads = sb::isolate::mapped_payload_ids(read_whole("/proc/self/uid_map"));
+    return maker == ::geteuid() || payloads.contains(maker);
+}
 inline bool is_of_our_runs(std::string const& path) {
-    static auto const payloads = sb::isolate::choose_payload_user();
     struct stat facts {};
-    return ::lstat(path.c_str(), &facts) == 0 && (facts.st_uid == ::geteuid() || payloads.has_error() || facts.st_uid == payloads->uid);
+    return ::lstat(path.c_str(), &facts) == 0 && is_of_our_runs(facts.st_uid);
+}
+/// Objects of one kind (shm, sem, msg) that our runs may have made: key and id of each. What is in them changes with their owners.
+inline std::string system_v_objects(std::string const& kind) {
+    std::string ids;
+    std::size_t maker = 0; // the column of cuid
+    auto const text = read_whole("/proc/sysvipc/" + kind);
+    for (std::size_t at = 0; at < text.size();) {
+        auto const end = std::min(text.find('\n', at), text.size());
+        auto const columns = sb::isolate::detail::words(std::string_view{text}.substr(at, end - at));
+        if (at == 0) maker = static_cast<std::size_t>(std::find(columns.begin(), columns.end(), "cuid") - columns.begin());
+        else if (maker < columns.size() && is_of_our_runs(static_cast<uid_t>(std::atoll(columns[maker].c_str())))) ids += columns[0] + " " + columns[1] + "\n";
+        at = end + 1;
+    }
+    return ids;
 }
 /// A folder of a session that is alive, for it holds the lock: somebody else's, as ours is over.
 inline bool has_owner(std::string const& folder) {
@@ -249,17 +297,11 @@ inline snapshot look(host const& at, std::vector<std::string> const& programs) {
                                    "user/max_user_namespaces"})
         all[std::string{"/proc/sys/"} + name] = read_whole(std::string{"/proc/sys/"} + name);
     all["mounts"] = read_whole("/proc/self/mountinfo");
-    for (auto const* const name : {"shm", "sem", "msg"}) all[std::string{"System V "} + name] = [&] {
-        // which there are; what is in them changes with their owners
-        std::string ids, text = read_whole(std::string{"/proc/sysvipc/"} + name);
-        for (std::size_t line = text.find('\n'); line != std::string::npos && line + 1 < text.size(); line = text.find('\n', line + 1))
-            ids += text.substr(line + 1, 22) + "\n";
-        return ids;
-    }();
+    for (auto const* const name : {"shm", "sem", "msg"}) all[std::string{"System V "} + name] = detail::system_v_objects(name);
     for (auto const* const folder : {"/dev/shm", "/dev/mqueue"}) {
         std::string names;
         for (auto const& name : names_of(folder))
-            if (name.find("sb-") != std::string::npos) names += name + "\n";
+            if (name.find("sb-") != std::string::npos && detail::is_of_our_runs(std::string{folder} + "/" + name)) names += name + "\n";
         all[folder] = names;
     }
     std::string keys;

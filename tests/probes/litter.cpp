@@ -156,12 +156,12 @@ void neighbours(words const& given, attempts& tried) {
     if (given.number("twice", 0) != 0) wait_for(0.3);
     struct stat facts {};
     std::string const files[] = {"./sb-neighbour", "/tmp/sb-neighbour", "/dev/shm/sb-neighbour", "/var/tmp/sb-neighbour"};
-    for (auto const& path : files) tried.add("see " + path, ::lstat(path.c_str(), &facts) == 0, errno); // all of them first: one may lead to another
+    for (auto const& path : files) tried.ask("see " + path, ::lstat(path.c_str(), &facts) == 0); // all of them first: one may lead to another
     for (auto const& path : files) ::close(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     auto const taken = [&](char const* what, int family, void const* address, socklen_t size) {
         int const fd = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0); // stays open to the end
         int const bound = fd < 0 ? -1 : ::bind(fd, static_cast<sockaddr const*>(address), size);
-        tried.add(what, fd >= 0 && bound != 0 && errno == EADDRINUSE, errno);
+        tried.ask(what, fd >= 0 && bound != 0 && errno == EADDRINUSE);
         if (bound == 0) (void)::listen(fd, 1);
     };
     sockaddr_in host{};

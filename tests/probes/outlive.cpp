@@ -78,7 +78,7 @@ void kill_others(words const& given, attempts& tried) {
     int const handle = static_cast<int>(::syscall(SYS_pidfd_open, canary, 0));
     tried.add("a descriptor of it", handle >= 0, errno);
     if (handle >= 0) ::close(handle);
-    if (!alone) return tried.add("know of the host's first process", ::kill(1, 0) == 0 || errno == EPERM, errno);
+    if (!alone) return tried.ask("know of the host's first process", ::kill(1, 0) == 0 || errno == EPERM);
     // here number 1 is the sandbox's own: whoever ends it ends us, and then no line is said
     for (int const each : {SIGTERM, SIGSTOP, SIGKILL, SIGSEGV}) ::kill(1, each);
     wait_for(0.1);

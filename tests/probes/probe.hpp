@@ -51,6 +51,8 @@ public:
         list_ += '}';
         achieved_ = achieved_ || achieved;
     }
+    /// The same for an answer that is worked out in the call, when it is not known yet what errno will be.
+    void ask(std::string_view what, bool achieved) { add(what, achieved, errno); }
     /// As the return value of a system call says it.
     bool call(std::string_view what, long result) {
         add(what, result >= 0, errno);
@@ -86,6 +88,9 @@ private:
     std::string list_;
     bool achieved_ = false;
 };
+
+/// What was wanted and how much of it, as in "processes 500".
+inline std::string counted(char const* what, long n) { return std::string{what} + " " + std::to_string(n); }
 
 /// Does in a child what would change this process; the act returns 0 when it was achieved, else an errno.
 template <class Act> int in_child(Act act) {
@@ -161,5 +166,17 @@ probe leave_root, inherited, overwrite_launcher, terminal, set_user_id, core_dum
 probe odd_sockets, path_sockets, network;
 // litter.cpp: what is left for whoever comes after
 probe result_races, special_files, ipc_objects, stubborn_files, neighbours;
+// forge.cpp: lie to whoever measures, judges or collects
+probe forged_figures, forged_ends, forged_names, bait, report_flood;
+// quota.cpp: what no group counts and all share
+probe jit_budget, attributes, disk_flush, cache_eviction, suid_left, socket_options, kernel_stores, huge_pages, ranks;
+// sight.cpp: what is for others
+probe kept_groups, host_at_work, mapped_code;
+// folder.cpp: what the folder of a run says of its own sandbox
+probe folder_settings;
+// tables.cpp: fill what the kernel has one of
+probe file_table, sibling_quota;
+// charge.cpp: what is charged to nobody
+probe socket_buffers, crowd, kernel_keeps;
 
 } // namespace probes

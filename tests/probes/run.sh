@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Runs the probes: run.sh [--bin FOLDER] [--nobody] [--controls] [NUMBER|NAME…]. The tools are in FOLDER (build/bin), the
-# probes in ../probes beside it. --nobody: as an unprivileged user, by root. SB_PROBE_OPTIONS is given to sb-exec.
+# probes in ../probes beside it. --nobody: as an unprivileged user, by root. SB_PROBE_OPTIONS is given to sb-exec: with
+# "--isolate none" most must break. SB_PROBE_SAYS=1 shows what each probe said, attempt by attempt.
 # run.sh --write makes docs/reference/probes.md, run.sh --check-page fails when that page is not what --write would make.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)

@@ -19,8 +19,8 @@ void into(attempts& tried, std::string const& who, pid_t pid) {
     tried.call("trace " + who, ::ptrace(PTRACE_SEIZE, pid, nullptr, nullptr));
     char here = 0;
     iovec local{&here, 1}, there{nullptr, 1}; // no byte is at 0: whoever may read gets EFAULT
-    tried.add("read memory of " + who, ::process_vm_readv(pid, &local, 1, &there, 1, 0) >= 0 || errno == EFAULT, errno);
-    tried.add("write memory of " + who, ::process_vm_writev(pid, &local, 1, &there, 1, 0) >= 0 || errno == EFAULT, errno);
+    tried.ask("read memory of " + who, ::process_vm_readv(pid, &local, 1, &there, 1, 0) >= 0 || errno == EFAULT);
+    tried.ask("write memory of " + who, ::process_vm_writev(pid, &local, 1, &there, 1, 0) >= 0 || errno == EFAULT);
     auto const folder = "/proc/" + std::to_string(pid);
     tried.call("mem of " + who, open_only(folder + "/mem", O_RDWR));
     int const handle = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
@@ -55,8 +55,8 @@ void outside_proc(words const& given, attempts& tried) {
     auto const canary = "/proc/" + given.text("canary", "0");
     for (auto const& [what, folder] : {std::pair{"a host process", canary}, std::pair{"process 1", std::string{"/proc/1"}},
                                        std::pair{"the parent", "/proc/" + std::to_string(::getppid())}}) {
-        for (auto const* const file : {"/environ", "/maps", "/auxv"}) tried.add(std::string{file + 1} + " of " + what, any_byte(folder + file), errno);
-        tried.add("a file by the root of " + std::string{what}, any_byte(folder + "/root" + secret), errno);
+        for (auto const* const file : {"/environ", "/maps", "/auxv"}) tried.ask(std::string{file + 1} + " of " + what, any_byte(folder + file));
+        tried.ask("a file by the root of " + std::string{what}, any_byte(folder + "/root" + secret));
         char link[256];
         tried.call("cwd of " + std::string{what}, ::readlink((folder + "/cwd").c_str(), link, sizeof link));
         DIR* const open = ::opendir((folder + "/fd").c_str());
@@ -76,15 +76,15 @@ void proc_sys(words const&, attempts& tried) {
 void kernel_secrets(words const&, attempts& tried) {
     for (auto const* const name : {"kallsyms", "keys", "key-users", "timer_list", "sched_debug", "slabinfo", "vmallocinfo", "iomem", "modules",
                                    "latency_stats", "scsi/scsi"})
-        tried.add(std::string{"read "} + name, any_byte(std::string{"/proc/"} + name), errno);
+        tried.ask(std::string{"read "} + name, any_byte(std::string{"/proc/"} + name));
     try_open(tried, "/proc/kcore", O_RDONLY);
     try_open(tried, "/proc/kmsg", O_RDONLY);
     try_open(tried, "/proc/sysrq-trigger", O_WRONLY);
     try_open(tried, "/proc/irq/default_smp_affinity", O_WRONLY);
     try_open(tried, "/proc/bus/pci/devices", O_RDONLY);
     tried.call("the kernel's log", ::syscall(SYS_syslog, 10 /* its size */, nullptr, 0));
-    tried.add("/sys/kernel/debug", ::access("/sys/kernel/debug/sched", R_OK) == 0, errno);
-    tried.add("/sys/firmware", ::access("/sys/firmware/memmap", R_OK) == 0 || ::access("/sys/firmware/acpi/tables", R_OK) == 0, errno);
+    tried.ask("/sys/kernel/debug", ::access("/sys/kernel/debug/sched", R_OK) == 0);
+    tried.ask("/sys/firmware", ::access("/sys/firmware/memmap", R_OK) == 0 || ::access("/sys/firmware/acpi/tables", R_OK) == 0);
 }
 
 void sys_files(words const&, attempts& tried) {
@@ -101,7 +101,7 @@ void cgroup_escape(words const&, attempts& tried) {
         if (::access(top.c_str(), F_OK) != 0) continue;
         try_open(tried, top + "/cgroup.procs", O_WRONLY);
         if (::access((top + "/release_agent").c_str(), F_OK) == 0) try_open(tried, top + "/release_agent", O_WRONLY);
-        tried.add("make groups in " + top, ::access(top.c_str(), W_OK) == 0, errno); // asked, not made
+        tried.ask("make groups in " + top, ::access(top.c_str(), W_OK) == 0); // asked, not made
     }
     // a hierarchy of one's own, over an empty folder of a mount namespace of one's own
     tried.add("mount the hierarchy anew", in_child([] {

@@ -4,8 +4,9 @@ option(SB_PROBES "Run the probes and victims against the sandbox in CTest" ON)
 
 # the probe runs in any root: static, and without what a sanitizer would add to it
 add_executable(sb_probe probes/main.cpp probes/exhaust.cpp probes/outlive.cpp probes/speak.cpp probes/see.cpp probes/call.cpp probes/escape.cpp
-               probes/connect.cpp probes/litter.cpp)
+               probes/connect.cpp probes/litter.cpp probes/charge.cpp probes/folder.cpp probes/forge.cpp probes/quota.cpp probes/sight.cpp probes/tables.cpp)
 target_compile_features(sb_probe PRIVATE cxx_std_20)
+target_include_directories(sb_probe PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 target_link_libraries(sb_probe PRIVATE sb_developer -static)
 if(SB_SANITIZE)
   target_compile_options(sb_probe PRIVATE -fno-sanitize=all)
@@ -19,6 +20,7 @@ set_target_properties(sb_witness PROPERTIES OUTPUT_NAME sb-witness RUNTIME_OUTPU
 if(SB_BUILD_TOOLS)
   set(sb_run_probes "${CMAKE_CURRENT_SOURCE_DIR}/probes/run.sh" --bin "${PROJECT_BINARY_DIR}/bin")
   add_test(NAME probes/page COMMAND ${sb_run_probes} --check-page)
+  add_test(NAME probes/may-skip-fails COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/probes/may_skip_fails.sh" "${PROJECT_BINARY_DIR}/bin")
   add_test(NAME probes/controls COMMAND ${sb_run_probes} --controls)
   add_test(NAME probes/controls-as-nobody COMMAND ${sb_run_probes} --nobody --controls)
   if(SB_PROBES)

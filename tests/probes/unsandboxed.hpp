@@ -11,6 +11,7 @@ public:
 
     verdict show(fact const& what) {
         if (what.control == where::root && ::geteuid() != 0) return {verdict::skipped, "only root may, bare"};
+        if (what.name == std::string_view{"ranks"} && !detail::may_go_ahead()) return {verdict::skipped, "root may not go before others here"};
         std::vector<std::string> does;
         for (auto const* const each : what.control_does) does.emplace_back(each);
         if (does.empty())
@@ -35,6 +36,7 @@ private:
         say("canary", std::to_string(host_.canary())), say("secret", host_.secret), say("marker", host_.outside + "/marker");
         say("tcp", std::to_string(host_.tcp_port)), say("abstract", host_.abstract()), say("socket", host_.socket());
         say("namespace", "11"), say("folder", "10"), say("leaked", "9"), say("tty", host_.terminal_name);
+        if (what.name == std::string_view{"socket_buffers"}) say("tcp_total", most_for_sockets("tcp_mem")), say("udp_total", most_for_sockets("udp_mem"));
         if (what.number == 39 && ::geteuid() == 0) ::chmod(host_.base.c_str(), 0755), ::chmod(host_.control.c_str(), 0755), say("suid", copy_program(tools_.probe, host_.control + "/suid", 04755));
         o.environment = {"PATH=/usr/bin:/bin", "HOME=" + host_.control, "TMPDIR=" + host_.control, "SB_PROBE_SECRET=" + tag};
         o.folder = host_.control;
@@ -42,14 +44,35 @@ private:
         o.inherits = {{host_.leaked_file, 9}, {host_.leaked_folder, 10}, {host_.leaked_namespace, 11}};
         o.terminal = what.number == 31 ? host_.terminal_name : "";
         o.core = what.number == 41;
+        o.ahead = what.name == std::string_view{"ranks"};
+        if (what.name == std::string_view{"suid_left"}) say("bound", host_.control);
         if (what.number == 14 || what.number == 15) say("seconds", "1");
+        if (std::string_view{what.name} == "kept_groups") o.groups = groups_of_root();
+        if (std::string_view{what.name} == "host_at_work") {
+            auto const boot = read_whole("/proc/sys/kernel/random/boot_id");
+            say("boot", boot.substr(0, boot.find('\n')));
+        }
         if (what.number == 6) o.in = "";
 
+        bool const by_folder = what.name == std::string_view{"folder_settings"};
+        if (by_folder) name_folder_settings(does, o);
+
         auto const watched = with_others(what, tag, o);
-        auto const seen = watched.seen;
+        auto seen = watched.seen;
+        std::string broken;
+        if (by_folder && does != "fifo")
+            for (auto const& record : records_in(seen.out, broken)) seen.out = member(record, {"stdout", "head"}).string_or("");
+        if (std::getenv("SB_PROBE_SAYS")) std::fprintf(stderr, "%s %s: %s\n", what.name, does.c_str(), printable(seen.out.substr(0, 8192)).c_str());
         if (seen.no_space) return {verdict::skipped, "no namespaces are to be had here"};
         auto const line = line_of_probe(seen.out);
         auto result = judge(what, tag, seen, line ? achieved_in(*line) : std::string{}, line.has_value(), watched.note);
+        if (by_folder && does == "fifo")
+            result = hangs_on(host_.control + "/.env") ? verdict{verdict::held, "who opens it hangs"} : verdict{verdict::broken, "who opens it does not hang"};
+        auto const moved = host_.outside + "/moved";
+        bool const is_moved = ::access(moved.c_str(), F_OK) == 0;
+        if (is_moved && does == "data") result = {verdict::held, "the data folder is elsewhere"};
+        if (!is_moved && by_folder && result.is == verdict::held && (does == "bind" || does == "data")) result = {verdict::broken, "the data folder is where it was"};
+        host::clear(moved), ::rmdir(moved.c_str());
         end_all(tag);
         while (::waitpid(-1, nullptr, WNOHANG) > 0) {}
         host_.canary_lives(), host_.callers(), host_.typed();
@@ -57,6 +80,18 @@ private:
         host::clear(host_.control);
         ::chmod(host_.base.c_str(), 0700), ::chmod(host_.control.c_str(), 0700);
         return result;
+    }
+
+    /// The same files, but named to sb-exec by the caller: what they ask for is had.
+    void name_folder_settings(std::string const& does, order& o) const {
+        write_folder_settings(host_.control, host_.outside, does);
+        if (does == "fifo") return;
+        o.argv[0] = copy_program(tools_.probe, host_.control + "/sb-probe", 0755);
+        bool const variables = does == "variables" || does == "data";
+        o.argv.insert(o.argv.begin(), {tools_.exec(), variables ? "--env-file" : "--settings", variables ? ".env" : "sandbox_settings.yaml", "--preset-file", "preset.json", "--preset-file", "preset.json", "--"});
+        o.argv.push_back("bound=/sb-bound");
+        o.environment[1] = "HOME=" + host_.home; // a home is no workspace
+        o.environment.push_back("XDG_STATE_HOME=" + host_.data);
     }
 
     struct sight {
@@ -114,6 +149,10 @@ private:
         case 46: return shown(!removed_by_name(host_.control), "a removal by path names fails");
         default: break;
         }
+        std::string_view const name{what.name};
+        if (name == "forged_ends") return shown(WIFSIGNALED(seen.status), "the signal of a limit, where there was none");
+        if (name == "forged_names") return shown(any_name_with(host_.control, '\n'), "a list of names as they are has forged lines");
+        if (name == "bait") return shown(hangs_on(host_.control + "/fifo"), "who opens whatever lies there hangs");
         if (!line) return {verdict::broken, "the probe said nothing: status " + std::to_string(seen.status) + " " + seen.err.substr(0, 80)};
         if (achieved.empty()) return {verdict::broken, "nothing was achieved: " + seen.out.substr(0, 200)};
         return {verdict::held, achieved};
@@ -125,6 +164,11 @@ private:
         auto const n = fd < 0 ? 0 : ::read(fd, text.data(), text.size());
         if (fd >= 0) ::close(fd);
         return text.substr(0, n > 0 ? static_cast<std::size_t>(n) : 0);
+    }
+
+    static bool any_name_with(std::string const& folder, char c) {
+        auto const names = names_of(folder);
+        return std::any_of(names.begin(), names.end(), [&](std::string const& each) { return each.find(c) != each.npos; });
     }
 
     static bool hangs_on(std::string const& path) {

@@ -22,58 +22,80 @@ struct asked {
 
 char const* word_for(verdict::kind is) { return is == verdict::held ? "held" : is == verdict::broken ? "broken" : "skipped"; }
 
-/// A group above ours on v2 that we may write to and that hands the memory controller down.
+/// A memory control group is the caller's own: on v1 that he is in; on v2 what SANDBOX_CGROUP names, or the root of the hierarchy.
 bool has_memory_group() {
+    auto const writable = [](std::string const& folder) { return ::access((folder + "/cgroup.procs").c_str(), W_OK) == 0; };
     auto const groups = probes::read_whole("/proc/self/cgroup");
-    auto at = groups.rfind("0::", 0) == 0 ? 0 : groups.find("\n0::");
-    if (at == groups.npos) return false;
-    at = groups.find('/', at);
-    auto path = groups.substr(at, groups.find('\n', at) - at);
-    while (path.size() > 1) {
-        path.resize(path.rfind('/'));
-        auto const folder = "/sys/fs/cgroup" + path;
-        auto enabled = probes::read_whole(folder + "/cgroup.subtree_control");
-        while (!enabled.empty() && enabled.back() == '\n') enabled.pop_back();
-        if (probes::has_word(enabled, "memory") && ::access((folder + "/cgroup.procs").c_str(), W_OK) == 0) return true;
+    for (std::size_t at = 0; at < groups.size();) {
+        auto const end = std::min(groups.find('\n', at), groups.size());
+        auto const line = groups.substr(at, end - at);
+        at = end + 1;
+        if (auto const one = line.find(":memory:"); one != line.npos) return writable("/sys/fs/cgroup/memory" + line.substr(one + 8));
     }
-    return false;
+    char const* const named = std::getenv("SANDBOX_CGROUP");
+    auto const folder = std::string{named && *named ? named : "/sys/fs/cgroup"};
+    bool const can_be_taken = (named && *named) || (groups == "0::/\n" && ::access("/sys/fs/cgroup/cgroup.type", F_OK) != 0);
+    auto controllers = probes::read_whole(folder + "/cgroup.controllers");
+    while (!controllers.empty() && controllers.back() == '\n') controllers.pop_back();
+    return can_be_taken && probes::has_word(controllers, "memory") && writable(folder);
 }
 
-/// Lines "NUMBER WORD… # reason"; each word is one thing that holds here: user, groupless.
-std::map<int, std::string> read_may_skip(std::string const& path) {
-    std::map<int, std::string> all;
+probes::fact const* find_probe(std::string_view name_or_number) {
+    for (auto const& each : probes::facts())
+        if (name_or_number == each.name || name_or_number == std::to_string(each.number)) return &each;
+    return nullptr;
+}
+
+/// A probe that may be skipped where all of `if_all` hold.
+struct skip {
+    std::vector<std::string> if_all;
+    std::string reason;
+};
+using skips = std::map<std::string, skip>;
+
+/// Lines "NAME WORD… # reason"; each word is one thing that holds here: user, groupless. Nothing when a line names no probe or
+/// has another word: it would hold nobody to anything.
+std::optional<skips> read_may_skip(std::string const& path) {
+    skips found;
     auto const text = probes::read_whole(path);
+    auto const wrong = [&](std::string const& what) {
+        std::fprintf(stderr, "sb-witness: %s: %s\n", path.c_str(), what.c_str());
+        return std::nullopt;
+    };
     for (std::size_t at = 0; at < text.size();) {
         auto const end = std::min(text.find('\n', at), text.size());
         auto const line = text.substr(at, end - at);
         at = end + 1;
-        if (int const number = std::atoi(line.c_str()); number > 0) all[number] = line;
+        auto const hash = line.find('#');
+        auto words = probes::words_of(line.substr(0, hash));
+        if (words.empty()) continue;
+        auto const name = words.front();
+        words.erase(words.begin());
+        if (auto const* const named = find_probe(name); !named || name != named->name) return wrong(name + ": no such probe");
+        for (auto const& each : words)
+            if (each != "user" && each != "groupless") return wrong(name + ": " + each + ": neither user nor groupless");
+        found[name] = {words, hash == line.npos ? "" : line.substr(std::min(hash + 2, line.size()))};
     }
-    return all;
+    return found;
 }
 
-bool may_skip(std::string const& line) {
-    auto const words = probes::words_of(line.substr(0, line.find('#')));
-    for (std::size_t i = 1; i < words.size(); ++i) {
-        if (words[i] == "user" && ::geteuid() == 0) return false;
-        if (words[i] == "groupless" && has_memory_group()) return false;
-    }
-    return !words.empty();
+bool may_skip(skips const& listed, std::string const& name) {
+    auto const found = listed.find(name);
+    return found != listed.end() && std::all_of(found->second.if_all.begin(), found->second.if_all.end(), [](std::string const& each) {
+        return each == "user" ? ::geteuid() != 0 : !has_memory_group();
+    });
 }
 
-int write_page(asked const& wish) {
+int write_page(asked const& wish, skips const& listed) {
     std::string text = "# Probes\n\n"
                        "Small programs that try to get out of the sandbox or to harm the host, each judged from outside: by the record of the\n"
                        "run, by the probe's own line, and by what a witness sees on the host before and after. Each probe has a control that\n"
                        "runs it where nothing holds it and must see it succeed. `tests/probes/run.sh` runs them; `tests/probes/run.sh --write`\n"
                        "makes this page.\n\n"
                        "| probe | name | what is tried | safe outcome | held by | may skip | control |\n| --- | --- | --- | --- | --- | --- | --- |\n";
-    auto const skips = read_may_skip(wish.may_skip);
     for (auto const& each : probes::facts()) {
-        auto const skip = skips.find(each.number);
-        std::string reason;
-        if (skip != skips.end())
-            if (auto const hash = skip->second.find("# "); hash != std::string::npos) reason = skip->second.substr(hash + 2);
+        auto const skip = listed.find(each.name);
+        auto const reason = skip == listed.end() ? "" : skip->second.reason;
         char const* const place = each.control == probes::where::plain ? "bare" : each.control == probes::where::space ? "throw-away namespaces" : "bare, as root";
         text += "| " + std::to_string(each.number) + " | " + each.name + " | " + each.tried + " | " + each.outcome + " | " + each.held_by + " | " + reason + " | " + place + " |\n";
     }
@@ -90,18 +112,15 @@ int main(int argc, char** argv) {
         if (word == "--controls") wish.controls = true;
         else if (word == "--write" && i + 1 < argc) wish.page = argv[++i];
         else if (word == "--may-skip" && i + 1 < argc) wish.may_skip = argv[++i];
-        else if (std::atoi(word.c_str()) > 0) wish.numbers.push_back(std::atoi(word.c_str()));
+        else if (auto const* const named = find_probe(word)) wish.numbers.push_back(named->number);
         else {
-            bool known = false;
-            for (auto const& each : probes::facts())
-                if (word == each.name) wish.numbers.push_back(each.number), known = true;
-            if (!known) {
-                std::fprintf(stderr, "sb-witness: %s: no such probe or option\nsb-witness [--controls] [--may-skip FILE] [--write FILE] [NUMBER|NAME…]\n", argv[i]);
-                return 2;
-            }
+            std::fprintf(stderr, "sb-witness: %s: no such probe or option\nsb-witness [--controls] [--may-skip FILE] [--write FILE] [NUMBER|NAME…]\n", argv[i]);
+            return 2;
         }
     }
-    if (!wish.page.empty()) return write_page(wish);
+    auto const listed = read_may_skip(wish.may_skip);
+    if (!listed) return 2;
+    if (!wish.page.empty()) return write_page(wish, *listed);
 
     ::prctl(PR_SET_CHILD_SUBREAPER, 1); // what a control leaves behind comes to us
     std::signal(SIGPIPE, SIG_IGN);
@@ -115,16 +134,12 @@ int main(int argc, char** argv) {
         std::fputs("sb-witness: cannot make its folder, its canary or its listener (is TMPDIR writable?)\n", stderr);
         return 4;
     }
-    auto const skips = read_may_skip(wish.may_skip);
     int held = 0, broken = 0, skipped = 0;
     std::printf("%-3s %-19s %-8s %s\n", "no", "probe", wish.controls ? "control" : "verdict", "why");
     for (auto const& fact : probes::facts()) {
         if (!wish.numbers.empty() && std::find(wish.numbers.begin(), wish.numbers.end(), fact.number) == wish.numbers.end()) continue;
         auto result = wish.controls ? probes::unsandboxed{host, tools}.show(fact) : probes::sandbox{host, tools}.probe(fact);
-        if (result.is == verdict::skipped && !wish.controls) {
-            auto const listed = skips.find(fact.number);
-            if (listed == skips.end() || !may_skip(listed->second)) result = {verdict::broken, "not to be skipped here: " + result.why};
-        }
+        if (result.is == verdict::skipped && !wish.controls && !may_skip(*listed, fact.name)) result = {verdict::broken, "not to be skipped here: " + result.why};
         std::printf("%-3d %-19s %-8s %s\n", fact.number, fact.name,
                     wish.controls ? (result.is == verdict::held ? "shown" : result.is == verdict::broken ? "failed" : "skipped") : word_for(result.is), probes::printable(result.why).c_str());
         std::fflush(stdout);

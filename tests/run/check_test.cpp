@@ -71,6 +71,23 @@ TEST_CASE("the program of a shell command is its first word, unless the shell ha
     }
 }
 
+TEST_CASE("a check looks for nothing where the run may have put it") {
+    sight seen_by;
+    seen_by.outlasts_a_run = [](std::string const& place) { return place.starts_with("/usr"); };
+    auto const found = check_variables({{"PATH", "bin:/usr/bin::/work/bin:/usr/../work:/usr/.."}, {"LD_LIBRARY_PATH", "/work:/usr/lib"}, {"PYTHONPATH", "/work"}, {"SB_REPORT_FD", "3"}, {"A", "b:c"}}, seen_by);
+    CHECK(found == variables{{"PATH", "/usr/bin"}, {"LD_LIBRARY_PATH", "/usr/lib"}, {"PYTHONSAFEPATH", "1"}, {"A", "b:c"}});
+    CHECK(check_variables({{"PATH", "/work/bin"}, {"PYTHONSAFEPATH", ""}}, seen_by) == variables{{"PATH", std::string{default_path}}, {"PYTHONSAFEPATH", ""}});
+    // without walls the folder that it runs in is what a run may have written
+    CHECK(check_variables({{"PATH", "/proc/self/cwd:/usr/bin:/nonexistent"}}, {}).at("PATH") == "/usr/bin");
+    // what a script that is named imports from beside it
+    CHECK(check_variables({}, seen_by, "python3 /c/judge.py <out && python3 'tools/x.py' | python3 y.py").at("PYTHONPATH") == "/c:tools:.");
+    CHECK(check_variables({{"PYTHONPATH", "/usr/lib/x"}}, seen_by, "python3 /j.py").at("PYTHONPATH") == "/:/usr/lib/x");
+    CHECK(!check_variables({}, seen_by, "python3 -c 'import json' expected.pyc").contains("PYTHONPATH"));
+    CHECK(!check_variables({{"PYTHONSAFEPATH", ""}}, seen_by, "python3 /c/judge.py").contains("PYTHONPATH"));
+    seen_by = {}, seen_by.folder = "/usr";
+    CHECK(check_variables({{"PATH", "/usr/bin:/etc"}}, seen_by).at("PATH") == "/etc");
+}
+
 TEST_CASE("a command that no shell can read is an error, and nothing of any is run") {
     CHECK_FALSE(check_syntax("if true; then exit 3; fi").has_error());
     CHECK_FALSE(check_syntax("kill -9 $$").has_error());

@@ -3,6 +3,7 @@
 #include <sb/run/compose.hpp>
 #include <cerrno>
 #include <csignal>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -64,8 +65,9 @@ TEST_CASE("what the sandbox's rules keep from running is refused, what cannot ru
     CHECK(tell(stopped(spawn_step::exec, ENOENT), walled).end.class_ == end_class::setup);
     CHECK(tell(stopped(spawn_step::folder, EACCES), walled).end.class_ == end_class::setup);
     CHECK(tell(stopped(spawn_step::exec, EACCES)).end.class_ == end_class::setup); // without walls nobody refuses
-    CHECK(tell(one(SIGSYS), walled).end.class_ == end_class::refused);
+    CHECK(tell(one(SIGSYS), walled).end.class_ == end_class::signalled); // the filter's and anybody's are the same
     CHECK(tell(one(SIGSYS), walled).end.signal == SIGSYS);
+    CHECK(tell(one(SIGSYS), walled).end.reason.find("another architecture") != std::string::npos);
     CHECK(tell(one(SIGSYS)).end.class_ == end_class::signalled);
 }
 
@@ -76,6 +78,20 @@ TEST_CASE("a limit is the class when we killed for it, and first cause wins") {
     CHECK(late.end.class_ == end_class::timeout);
     CHECK(late.end.reason == "TIMEOUT: still running after 1.5 s");
     CHECK(late.hit == std::vector<std::string>{"TIMEOUT"});
+    held.all_files = 5000;
+    auto const many = tell(one(SIGKILL, killer::files), held);
+    CHECK(many.end.class_ == end_class::files);
+    CHECK(many.end.reason == "OPEN_FILES_LIMIT: its processes together kept too many of the 5000 files that a run may keep here");
+    CHECK(many.hit == std::vector<std::string>{"OPEN_FILES_LIMIT"});
+    auto const done = tell(one(0, killer::files), held); // it had ended by itself
+    CHECK(done.end.class_ == end_class::ok);
+    CHECK(done.hit == std::vector<std::string>{"OPEN_FILES_LIMIT"});
+    auto const sockets = tell(one(SIGKILL, killer::sockets), held);
+    CHECK(sockets.end.class_ == end_class::memory);
+    CHECK(sockets.hit == std::vector<std::string>{"MEMORY_LIMIT"});
+    auto const kept = tell(one(SIGKILL, killer::kernel_memory), held);
+    CHECK(kept.end.class_ == end_class::memory);
+    CHECK(kept.hit == std::vector<std::string>{"MEMORY_LIMIT"});
     auto const loud = tell(one(SIGKILL, killer::output), held);
     CHECK(loud.end.class_ == end_class::output);
     CHECK(loud.hit == std::vector<std::string>{"OUTPUT_LIMIT"});
@@ -92,7 +108,20 @@ TEST_CASE("a signal is a limit's only where the limit was set") {
     CHECK(tell(one(SIGXFSZ), held).end.class_ == end_class::signalled);
     held.file_bytes = 10;
     CHECK(tell(one(SIGXFSZ), held).end.class_ == end_class::disk);
-    CHECK(tell(one(SIGXFSZ), held).hit == std::vector<std::string>{"FILE_LIMIT"});
+    CHECK(tell(one(SIGXFSZ), held).hit == std::vector<std::string>{"FILE_LIMIT"}); // without walls nobody looks
+    held.level = 3;
+    CHECK(tell(one(SIGXFSZ), held).end.class_ == end_class::signalled); // raised by itself: no file is so large
+    CHECK(tell(one(SIGXFSZ), held).hit.empty());
+    CHECK(tell(one(SIGXFSZ), held).end.reason == "signal 25 (File size limit exceeded); no file of 10 bytes (FILE_LIMIT) was left");
+    auto large = one(SIGXFSZ);
+    large.file_limit_reached = true;
+    CHECK(tell(large, held).end.class_ == end_class::disk);
+    CHECK(tell(large, held).hit == std::vector<std::string>{"FILE_LIMIT"});
+    auto orphan = one(0);
+    orphan.orphan_broke_file_limit = true;
+    CHECK(tell(orphan, held).hit.empty());
+    orphan.file_limit_reached = true;
+    CHECK(tell(orphan, held).hit == std::vector<std::string>{"FILE_LIMIT"});
     CHECK(tell(one(SIGXCPU), held).hit.empty());
     held.cpu_seconds = 2;
     CHECK(tell(one(SIGXCPU), held).end.class_ == end_class::signalled);
@@ -102,6 +131,15 @@ TEST_CASE("a signal is a limit's only where the limit was set") {
     CHECK(tell(spent, held).hit == std::vector<std::string>{"CPU_SECONDS"});
     CHECK(tell(spent, held).end.class_ == end_class::signalled);
     CHECK(tell(one(SIGKILL), held).hit.empty()); // somebody else's: the time was not used up
+    spent.copies.front().used.user_s = 1.5;
+    CHECK(tell(spent, held).hit.empty());
+    for (int const signal : {SIGXCPU, SIGKILL}) { // its children used the time, and each process has as much
+        auto parent = one(signal);
+        parent.copies.front().used.user_s = 9, parent.copies.front().own_s = 0.1;
+        CHECK(tell(parent, held).hit.empty());
+        parent.copies.front().own_s = 2.0;
+        CHECK(tell(parent, held).hit == std::vector<std::string>{"CPU_SECONDS"});
+    }
 }
 
 TEST_CASE("a run of copies is as bad as the worst and says how many") {
@@ -160,4 +198,17 @@ TEST_CASE("a value that the workload reports replaces the rule") {
     reported found;
     found.value = 12.5;
     CHECK(compose(context, {}, {}, {}, got, std::nullopt, found).value == 12.5);
+    CHECK(compose(context, {}, {}, {}, got, true, found).value == 12.5);
+    CHECK(compose(context, {}, {}, {}, got, false, found).value == 0.0); // its output was wrong, and so is not believed
+}
+
+TEST_CASE("a metric under a name of ours is ours or none") {
+    auto got = one(0);
+    auto const backend = sb::run::backend{"plain", {}, "", {}, nullptr};
+    run_context context;
+    context.with = &backend;
+    reported found;
+    found.metrics = {{"output_check", 1.0}, {"wall_s", 0.0}, {"speed", 3.0}};
+    CHECK(compose(context, {}, {}, {}, got, std::nullopt, found).metrics == std::map<std::string, double>{{"speed", 3.0}});
+    CHECK(compose(context, {}, {}, {}, got, false, found).metrics == std::map<std::string, double>{{"output_check", 0.0}, {"speed", 3.0}});
 }

@@ -7,9 +7,9 @@ using namespace sb::run;
 
 TEST_CASE("what passes from the caller's environment is on the list and nothing else is") {
     char const* const caller[] = {"PATH=/bin", "LC_ALL=C", "LANG=de", "TZ=UTC", "USER=me", "API_TOKEN=secret", "LD_PRELOAD=x.so",
-                                  "http_proxy=p", "HOME=/home/me", "SSH_AUTH_SOCK=/s", "PATHS=no", "LCX=no", nullptr};
+                                  "http_proxy=p", "HOME=/home/me", "SSH_AUTH_SOCK=/s", "PATHS=no", "LCX=no", "LC_API_TOKEN=no", "LC_=no", "LC_TIME=C", nullptr};
     auto const got = passed_on(caller);
-    CHECK(got == variables{{"LANG", "de"}, {"LC_ALL", "C"}, {"PATH", "/bin"}, {"TZ", "UTC"}, {"USER", "me"}});
+    CHECK(got == variables{{"LANG", "de"}, {"LC_ALL", "C"}, {"LC_TIME", "C"}, {"PATH", "/bin"}, {"TZ", "UTC"}, {"USER", "me"}});
 }
 
 TEST_CASE("there is always a PATH") {
@@ -53,6 +53,10 @@ TEST_CASE("programs are found as exec would find them, and each way of not findi
     CHECK(find_program("folder", here.path()).error().what == sb::cat("command folder: not found in PATH (", here.path(), ")"));
     CHECK(find_program(here / "folder", "").error().what == sb::cat("command ", here.path(), "/folder: Is a directory"));
     CHECK(find_program(here / "text", "").error().what == sb::cat("command ", here.path(), "/text: not executable"));
+    REQUIRE(::mkfifo((here / "fifo").c_str(), 0755) == 0);
+    CHECK(find_program(here / "fifo", "").error().what == sb::cat("command ", here.path(), "/fifo: not a regular file"));
+    CHECK(find_program("fifo", here.path()).error().what == sb::cat("command fifo: not found in PATH (", here.path(), ")"));
+    CHECK(find_program("/dev/null", "").error().what == "command /dev/null: not a regular file");
     CHECK(find_program("", "/bin").error().on == sb::blame::caller);
     REQUIRE(::mkdir((here / "closed").c_str(), 0) == 0);
     bool const root = ::geteuid() == 0; // to whom nothing is closed

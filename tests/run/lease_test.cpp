@@ -75,10 +75,25 @@ TEST_CASE("a lease is one private line that names what is out, and goes with its
         CHECK((facts.st_mode & 07777) == 0700);
         auto const text = sb::read_file(path).value();
         CHECK(text.starts_with("{\"kind\":\"lease\",\"v\":1,\"id\":\"0123456789ab\",\"pid\":" + std::to_string(::getpid()) + ",\"started\":\"20"));
-        CHECK(text.find(",\"temp_folder\":\"/tmp/sb-exec-000000000000\",\"cgroups\":[\"/sys/fs/cgroup\"],\"switched_on\":[]}\n") != std::string::npos);
+        CHECK(text.find(",\"temp_folder\":\"/tmp/sb-exec-000000000000\",\"cgroups\":[\"/sys/fs/cgroup\"],\"switched_on\":[],\"uid\":null}\n") != std::string::npos);
         CHECK(std::count(text.begin(), text.end(), '\n') == 1);
     }
     CHECK(names(data / "deep/er/leases").empty());
+}
+
+TEST_CASE("the users that leases name are known, and what is no lease names none") {
+    folder data;
+    CHECK(sb::run::leased_users(data.path()).empty());
+    auto terms = new_lease(id), other = new_lease("ba9876543210"), silent = new_lease("aaaaaaaaaaaa");
+    terms.uid = 1879100007, other.uid = 1879999999;
+    auto const first = held_lease::take(data.path(), terms), second = held_lease::take(data.path(), other), third = held_lease::take(data.path(), silent);
+    REQUIRE_FALSE((first.has_error() || second.has_error() || third.has_error()));
+    put(data / "leases/bbbbbbbbbbbb", "not a lease\n");
+    REQUIRE(::symlink("0123456789ab", (data / "leases/cccccccccccc").c_str()) == 0);
+    auto users = sb::run::leased_users(data.path());
+    std::sort(users.begin(), users.end());
+    CHECK(users == std::vector<std::int64_t>{1879100007, 1879999999});
+    for (auto const* const each : {"bbbbbbbbbbbb", "cccccccccccc"}) ::unlink((data / (std::string{"leases/"} + each)).c_str());
 }
 
 TEST_CASE("a lease stands while its owner or any forked slot lives") {
@@ -108,14 +123,14 @@ TEST_CASE("a lease stands while its owner or any forked slot lives") {
 
 TEST_CASE("what a killed session left is killed and removed: processes, groups, folders") {
     folder data, temp;
-    auto probe = sb::isolate::cgroup_host::find();
+    auto probe = sb::test::groups_here();
     bool const groups = probe.kind() != sb::isolate::cgroup_kind::none;
     if (!groups) WARN("SKIPPED: the part with control groups: " << probe.why_not(sb::isolate::controller::cpuacct));
     (void)probe.restore();
     auto const own = sb::isolate::random_id();
     int told = -1;
     auto const owner = session(data.path(), own, told, [&](held_lease& lease, int to) {
-        auto host = sb::isolate::cgroup_host::find(own);
+        auto host = sb::test::groups_here(own);
         auto terms = new_lease(own);
         terms.cgroups = host.bases();
         terms.switched_on = host.switched_on();
@@ -191,6 +206,28 @@ TEST_CASE("a lease of another boot loses its file alone") {
     CHECK(exists(dead));
 }
 
+TEST_CASE("a lease of another machine is let be in silence, named or not, and those of this machine's earlier boots go") {
+    folder data;
+    { (void)held_lease::take(data.path(), new_lease(id)); }
+    auto const lay = [&](char const* name, char const* boot, std::optional<std::string> machine) {
+        auto terms = new_lease(name);
+        terms.boot_id = boot, terms.machine = std::move(machine);
+        put(data / "leases" + "/" + name, sb::json::line(terms));
+    };
+    auto const here = new_lease(id);
+    REQUIRE((here.machine && sb::isolate::is_session_id(*here.machine)));
+    constexpr auto other_boot = "00000000-0000-0000-0000-000000000000";
+    lay("aaaaaaaaaaaa", other_boot, "ffffffffffff"); // its session may live, and nobody here sees its lock
+    lay("bbbbbbbbbbbb", other_boot, here.machine);
+    lay("cccccccccccc", here.boot_id.c_str(), "ffffffffffff"); // another node name, as in a container: the same kernel, and its lock is seen
+    lay("dddddddddddd", other_boot, std::nullopt); // an older version's
+    put(data / "leases/.eeeeeeeeeeee.ffffffffffff.new", "");
+    std::vector<std::string> stuck;
+    CHECK(sweep_leases(data.path(), stuck) == 3);
+    CHECK(stuck.empty());
+    CHECK(names(data / "leases") == std::vector<std::string>{".eeeeeeeeeeee.ffffffffffff.new", "aaaaaaaaaaaa"});
+}
+
 TEST_CASE("files that are no lease are left alone and named") {
     folder data;
     { (void)held_lease::take(data.path(), new_lease(id)); }
@@ -250,13 +287,14 @@ TEST_CASE("a lease cut at any byte is left alone and named, and the whole one is
 TEST_CASE("a lease that was never named is removed when its maker is dead, at whatever byte") {
     folder data;
     { (void)held_lease::take(data.path(), new_lease(id)); }
-    for (auto const* text : {"", "{\"kind\":\"le"}) {
-        put(data / "leases/.0123456789ab.new", text);
-        std::vector<std::string> stuck;
-        CHECK(sweep_leases(data.path(), stuck) == 0);
-        CHECK(stuck.empty());
-        CHECK(names(data / "leases").empty());
-    }
+    for (auto const* text : {"", "{\"kind\":\"le"})
+        for (auto const& name : {std::string{".0123456789ab.new"}, sb::cat(".0123456789ab.", *new_lease(id).machine, ".new")}) {
+            put(data / "leases" + "/" + name, text);
+            std::vector<std::string> stuck;
+            CHECK(sweep_leases(data.path(), stuck) == 0);
+            CHECK(stuck.empty());
+            CHECK(names(data / "leases").empty());
+        }
 }
 
 TEST_CASE("sessions killed at any time leave nothing that a sweep does not take away, while others sweep too") {
@@ -288,4 +326,31 @@ TEST_CASE("sessions killed at any time leave nothing that a sweep does not take 
         CHECK(stuck.empty());
         if (exists(data / "leases")) CHECK(names(data / "leases").empty());
     }
+}
+
+TEST_CASE("a lease is taken in no folder that others could exchange, and nothing that lies there is believed") {
+    folder top;
+    auto const data = top / "data", open = top / "open";
+    auto terms = new_lease(id);
+    terms.uid = 12345;
+    {
+        auto lease = held_lease::take(data, terms);
+        REQUIRE_FALSE(lease.has_error());
+        lease->leave();
+    }
+    CHECK(sb::run::leased_users(data).size() == 1);
+    REQUIRE((::mkdir(open.c_str(), 0700) == 0 && ::chmod(open.c_str(), 0777) == 0));
+    auto const refused = held_lease::take(open, terms);
+    REQUIRE(refused.has_error());
+    CHECK(refused.error().on == sb::blame::caller);
+    CHECK(refused.error().what == "data folder " + open + ": may be written by everybody and is not sticky; choose another with --data-dir DIR or SANDBOX_DATA_DIR=DIR");
+    CHECK(names(open).empty());
+    REQUIRE(::rename((data + "/leases").c_str(), (open + "/leases").c_str()) == 0);
+    std::vector<std::string> stuck;
+    CHECK(sb::run::leased_users(open).empty());
+    CHECK(sweep_leases(open, stuck) == 0);
+    CHECK(exists(open + "/leases/0123456789ab"));
+    REQUIRE(::chmod(open.c_str(), 0700) == 0);
+    CHECK(sweep_leases(open, stuck) == 1);
+    CHECK(stuck.empty());
 }

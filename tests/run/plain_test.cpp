@@ -3,6 +3,7 @@
 #include <sb/run/plain.hpp>
 #include <sb/stress/describe.hpp>
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -114,6 +115,64 @@ TEST_CASE("of a limit beyond the machine what there is is held, unless it was gi
     CHECK(alone->lowered.empty());
 }
 
+TEST_CASE("the files of a workspace follow from its size and the tree's memory, whichever is said first") {
+    abilities all_there;
+    all_there.walls = all_there.tree_memory = all_there.tree_pids = true;
+    all_there.memory_bytes = std::int64_t{8} << 30, all_there.jobs = 1;
+    auto const files = [&](sb::object keys) {
+        sb::preset_record preset;
+        preset.keys = std::move(keys);
+        auto const got = enforce(preset, {}, all_there);
+        REQUIRE_FALSE(got.has_error());
+        auto const disk = std::find_if(got->applied.begin(), got->applied.end(), [](auto const& each) { return each.key == "DISK_LIMIT"; });
+        REQUIRE(disk != got->applied.end());
+        INFO(disk->by);
+        CHECK(disk->by.find(std::to_string(got->held.scratch_inodes) + " files in it") != std::string::npos);
+        return got->held.scratch_inodes;
+    };
+    CHECK(files({{"DISK_LIMIT", "256Mi"}}) == 65536);
+    CHECK(files({{"DISK_LIMIT", "256Mi"}, {"MEMORY_LIMIT", "64Mi"}}) == 8192);
+    CHECK(files({{"MEMORY_LIMIT", "64Mi"}, {"DISK_LIMIT", "256Mi"}}) == 8192);
+    CHECK(files({{"MEMORY_LIMIT", "64Mi"}}) == 8192); // half of the machine's memory is the workspace's
+    CHECK(files({}) == 1048576);
+    all_there.tree_memory = false; // of each process: nothing is known of the tree
+    CHECK(files({{"DISK_LIMIT", "256Mi"}, {"MEMORY_LIMIT", "64Mi"}}) == 65536);
+}
+
+TEST_CASE("the files of a whole run are counted where its processes could have more than its part of the machine's") {
+    abilities here;
+    here.walls = here.tree_pids = true;
+    here.files = 2'000'000, here.mappings = 65'530;
+    auto const ask = [&](sb::object keys) {
+        sb::preset_record preset;
+        preset.keys = std::move(keys);
+        return enforce(preset, {}, here).value();
+    };
+    auto const told = [](auto const& got) {
+        for (auto const& each : got.applied)
+            if (each.key == "OPEN_FILES_LIMIT") return each.by;
+        return std::string{};
+    };
+    auto const silent = ask({});
+    CHECK(silent.held.open_files == 1024);
+    CHECK(silent.held.all_files == 200'000);
+    CHECK(told(silent) == "RLIMIT_NOFILE, each process, by default; all together less than 200000, counted");
+    CHECK(ask({{"PIDS_LIMIT", 3}}).held.all_files == sb::isolate::limits::none); // 3 x (1024 + 65530) are 199,662
+    CHECK(told(ask({{"PIDS_LIMIT", 3}})) == "RLIMIT_NOFILE, each process, by default");
+    CHECK(ask({{"PIDS_LIMIT", 3}, {"OPEN_FILES_LIMIT", 1200}}).held.all_files == 200'000);
+    CHECK(ask({{"OPEN_FILES_LIMIT", 1048576}}).held.open_files == 50'000); // a quarter: it bounds what cannot be counted
+    CHECK(silent.held.file_shares == 1);
+    here.jobs = 4;
+    CHECK(ask({}).held.all_files == 200'000);
+    CHECK(ask({}).held.file_shares == 4);
+    CHECK(ask({{"PIDS_LIMIT", 1}}).held.all_files == 200'000); // four times 66,554 are 266,216
+    here.files = std::numeric_limits<std::int64_t>::max(); // as where an init system has lifted it
+    CHECK(ask({}).held.all_files == sb::isolate::limits::none);
+    here.files = 0; // unknown
+    CHECK(ask({}).held.all_files == sb::isolate::limits::none);
+    CHECK(enforced({}).held.all_files == sb::isolate::limits::none); // without walls
+}
+
 TEST_CASE("limits carry their values in bytes, seconds and counts") {
     auto const got = enforced({{"TIMEOUT", "1500ms"}, {"OUTPUT_LIMIT", "64Ki"}, {"FILE_LIMIT", "1Mi"}, {"OPEN_FILES_LIMIT", 32},
                                {"MEMORY_LIMIT", "128Mi"}, {"CPU_SECONDS", 3}, {"CONCURRENCY_LEVEL", 5}, {"CPU_LIMIT", "1"}});
@@ -127,12 +186,13 @@ TEST_CASE("limits carry their values in bytes, seconds and counts") {
     CHECK(got.copies == 5);
 }
 
-TEST_CASE("a silent preset gets thirty seconds and 8 MiB a stream, and the record says that nobody asked") {
+TEST_CASE("a silent preset gets thirty seconds, 8 MiB a stream and 1024 open files a process, and the record says that nobody asked") {
     auto const got = enforced({});
     CHECK(got.held.wall_ns == 30'000'000'000);
     CHECK(got.held.output_bytes == 8388608);
     CHECK(got.held.memory_bytes == sb::isolate::limits::none);
-    REQUIRE(got.applied.size() == 2);
+    CHECK(got.held.open_files == 1024);
+    REQUIRE(got.applied.size() == 3);
     for (auto const& each : got.applied) CHECK(each.requested.is_null());
 }
 

@@ -89,3 +89,17 @@ TEST_CASE("a file that is not there is the system's refusal, as elsewhere") {
     CHECK(got.error().on == sb::blame::system);
     CHECK(got.error().what == "--resume: open /nonexistent/runs: No such file or directory");
 }
+
+TEST_CASE("what has no end is not waited for, and a command's output is taken") {
+    sb::test::folder const here;
+    auto const fifo = here / "fifo";
+    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+    CHECK(read_finished(fifo).error().what == sb::cat("--resume ", fifo, ": is not a regular file"));
+    CHECK(read_finished("/dev/zero").error().what == "--resume /dev/zero: is not a regular file");
+    CHECK(read_finished(here.path()).error().on == sb::blame::caller);
+    CHECK(read_finished("/dev/null")->ids.empty());
+    auto ends = sb::make_pipe().value();
+    REQUIRE_FALSE(sb::write_all(ends.write.get(), "{\"kind\":\"run\",\"run_id\":\"aaaa\"}\n", "pipe").has_error());
+    ends.write.reset();
+    CHECK(read_finished(sb::cat("/dev/fd/", ends.read.get()))->ids.contains("aaaa"));
+}

@@ -77,6 +77,9 @@ for place in "${places[@]}"; do
     if [ "$(id -u)" = 0 ]; then
         got=$(run 'cat other >/door/out')
         [ "$got" = other ] || fail "$place: another user's readable file: $got"
+        echo hush >shut && chown 1000:1000 shut && chmod 600 shut
+        got=$(run 'cat shut >/door/out 2>/dev/null; true')
+        [ -z "$got" ] || fail "$place: another user's closed file: $got"
     fi
     cd "$stage"
 done

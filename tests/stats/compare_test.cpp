@@ -164,7 +164,7 @@ TEST_CASE("equivalence is shown by an interval inside the margin, and by nothing
     }
 }
 
-TEST_CASE("the chance of a false equivalence at the margin is the stated one, and that of a false difference too", "[means:property][mann_whitney:property]") {
+TEST_CASE("the chance of a false equivalence at the margin is the stated one, and that of a false difference too", "[means:property][mann_whitney:property][rates]") {
     normal_values chance{5};
     constexpr int rounds = 4000;
     double const error = 3 * std::sqrt(0.05 * 0.95 / rounds); // of the simulation

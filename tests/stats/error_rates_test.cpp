@@ -53,7 +53,7 @@ TEST_CASE("the Dickey-Fuller test takes walks for steady as often as the page sa
 TEST_CASE("KPSS takes independent values for a walk as often as it says", "[kpss:property]") { check("kpss"); }
 TEST_CASE("Levene's test finds spreads unlike that are alike as often as it says", "[levene:property]") { check("levene"); }
 TEST_CASE("Kolmogorov's test finds a difference where there is none no more often than it says", "[ks:property]") { check("ks"); }
-TEST_CASE("Mann and Whitney's test and its interval are wrong no more often than they say", "[mann_whitney:property]") { check("mann_whitney"); }
+TEST_CASE("Mann and Whitney's test and its interval are wrong no more often than they say", "[mann_whitney:property][rates]") { check("mann_whitney"); }
 TEST_CASE("tests and intervals of means are wrong as often as they say", "[means:property]") { check("means"); }
 TEST_CASE("the stability index finds a move where there is none as often as the page says", "[psi:property]") { check("psi"); }
 TEST_CASE("e-divisive splits a series that does not change as often as it says", "[change_points:property]") { check("change_points"); }
@@ -66,6 +66,6 @@ TEST_CASE("Spearman and Kendall find a correlation where there is none as often 
 TEST_CASE("Theil and Sen's interval misses a slope no more often than it says", "[theil_sen:property]") { check("theil_sen"); }
 TEST_CASE("the bootstrap misses a mean as often as the page says", "[bootstrap:property]") { check("bootstrap"); }
 TEST_CASE("one value more lies outside its interval as often as is said", "[prediction:property]") { check("prediction"); }
-TEST_CASE("the next value lies outside the interval of a chosen model as often as the page says", "[arima_choice:property]") { check("arima_choice"); }
+TEST_CASE("the next value lies outside the interval of a chosen model as often as the page says", "[arima_choice:property][rates]") { check("arima_choice"); }
 TEST_CASE("one error more lies outside its interval no more often than is said", "[conformal:property]") { check("conformal"); }
 TEST_CASE("of all looks at a confidence sequence none misses, but as rarely as is said", "[confidence_sequence:property]") { check("confidence_sequence"); }

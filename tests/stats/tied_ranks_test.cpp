@@ -226,7 +226,7 @@ TEST_CASE("no p is smaller than the chance of just what came", "[mann_whitney:pr
             }
 }
 
-TEST_CASE("which side is named first does not matter, also at the bounds of counting", "[mann_whitney:property][rank_correlation:property]") {
+TEST_CASE("which side is named first does not matter, also at the bounds of counting", "[mann_whitney:property][rank_correlation:property][rates]") {
     sb::random_stream chance{77};
     int counted = 0;
     constexpr int rounds = 150;
@@ -246,7 +246,7 @@ TEST_CASE("which side is named first does not matter, also at the bounds of coun
     CHECK((counted > rounds && counted < 2 * rounds)); // both ways are taken
 }
 
-TEST_CASE("of rare values where there is nothing ranks find something no more often than they say", "[mann_whitney:property][rank_correlation:property]") {
+TEST_CASE("of rare values where there is nothing ranks find something no more often than they say", "[mann_whitney:property][rank_correlation:property][rates]") {
     constexpr int rounds = 3000;
     for (std::size_t const n : {20u, 50u, 200u, 1000u})
         for (std::uint64_t const kinds : {1u, 2u}) {
@@ -271,7 +271,7 @@ TEST_CASE("of rare values where there is nothing ranks find something no more of
         }
 }
 
-TEST_CASE("where rare values are too many to count ranks find hardly more than they say", "[mann_whitney:property][rank_correlation:property]") {
+TEST_CASE("where rare values are too many to count ranks find hardly more than they say", "[mann_whitney:property][rank_correlation:property][rates]") {
     constexpr int rounds = 1000;
     struct setting {
         std::size_t m, n;

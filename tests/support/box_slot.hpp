@@ -63,7 +63,7 @@ public:
         plan_.user = choose_payload_user().value();
         walls_.level = level;
         walls_.filter = make_filter(level_of(level)).value();
-        lent_ = lend_work(at_, plan_.user).value();
+        lent_ = lend_work(pinned::open(at_).value(), plan_.user).value();
         plan_.lower = lent_.lower;
         plan_.owners = std::move(lent_.owners);
     }
@@ -117,6 +117,7 @@ public:
     box& place() { return *box_; }
     std::string work(std::string_view name) const { return sb::cat(at_, "/", name); }
     std::string bound(std::string_view name) const { return write_ / name; }
+    std::string read_only(std::string_view name) const { return read_ / name; } ///< seen in /opt/read
 
     std::vector<std::string> was_soiled; ///< what the box was discarded for, before the last run
     bool renewed = false, in_order = false, tidied = false; ///< for the last run: made, put in order, the latter by removing a few files

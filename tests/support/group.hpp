@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 #include <sb/isolate/cgroup.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <linux/sched.h>
 #include <string>
 #include <sys/mman.h>
@@ -20,6 +21,15 @@
 #endif
 
 namespace sb::test {
+
+/// The host's groups, in the place that SANDBOX_CGROUP names where there is one.
+inline isolate::cgroup_host groups_here(std::string id = isolate::random_id()) {
+    char const* const named = std::getenv("SANDBOX_CGROUP");
+    auto found = isolate::cgroup_host::find(std::move(id), named ? named : "");
+    INFO((found.has_error() ? found.error().what : std::string{}));
+    REQUIRE_FALSE(found.has_error());
+    return std::move(*found);
+}
 
 /// A sanitizer keeps memory of its own, in the group too.
 inline constexpr bool sanitized = SB_TEST_SANITIZED;

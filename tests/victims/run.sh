@@ -35,13 +35,14 @@ mkdir "$stage/work" "$stage/tmp" "$stage/home" "$stage/data" && cp "$victim" "$s
 tag=sbvictim$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
 echo "$tag" >"$stage/tag"
 
-user_without_group() { # no group above ours on v2 that we may write to and that hands the memory controller down
-    [ "$(id -u)" != 0 ] || return
-    above=$(sed -n 's/^0:://p' /proc/self/cgroup)
-    while [ "${#above}" -gt 1 ]; do
-        above=${above%/*}
-        if [ -w "/sys/fs/cgroup$above/cgroup.procs" ] && grep -qsw memory "/sys/fs/cgroup$above/cgroup.subtree_control"; then return 1; fi
-    done
+without_group() { # no memory group is ours: on v1 that we are in; on v2 what SANDBOX_CGROUP names, or the root of the hierarchy
+    if one=$(sed -n 's/^[0-9]*:memory:/\/sys\/fs\/cgroup\/memory/p' /proc/self/cgroup) && [ -n "$one" ]; then
+        [ ! -w "$one/cgroup.procs" ]
+        return
+    fi
+    named=${SANDBOX_CGROUP-}
+    [ -n "$named" ] || [ "$(cat /proc/self/cgroup)" != 0::/ ] || [ -e /sys/fs/cgroup/cgroup.type ] || named=/sys/fs/cgroup
+    ! { [ -n "$named" ] && [ -w "$named/cgroup.procs" ] && grep -qsw memory "$named/cgroup.controllers"; }
 }
 printed() { printf '%s\n' "$record" | sed -n 's/.*"stdout":{[^}]*"head":"\([^"\\]*\).*/\1/p'; } # the first line of it
 reason() { printf '%s\n' "$record" | sed -n 's/.*"end":{[^}]*"reason":"\([^"]*\)".*/\1/p'; }
@@ -54,7 +55,7 @@ not_for_the_tree() { # the record says of $key that nothing, or a limit of each 
     printf '%s\n' "$record" | grep -q "\"key\":\"$key\"[^}]*\(\"why\"\|each process\|whole processors\|sched_setaffinity\)"
 }
 
-held=0 broken=0 skipped=0
+held=0 broken=0 skipped=0 names=' '
 verdict() { # held|broken|skipped NAME WHY
     printf '%-16s %-8s %s\n' "$2" "$1" "$3"
     case $1 in held | shown) held=$((held + 1)) ;; skipped) skipped=$((skipped + 1)) ;; *) broken=$((broken + 1)) ;; esac
@@ -62,7 +63,7 @@ verdict() { # held|broken|skipped NAME WHY
 
 # row NAME WORDS PRESET CLASSES LIMIT [CHECK…]: the classes that are right, the key that limits_hit must name ("-": none)
 row() {
-    name=$1 words=$2 preset=$3 classes=$4 limit=$5
+    name=$1 words=$2 preset=$3 classes=$4 limit=$5 names="$names$1 "
     shift 5
     case $only in '  ' | *" $name "*) ;; *) return ;; esac
     if [ $bare = yes ]; then
@@ -96,7 +97,7 @@ row() {
     [ -z "$(ls -A "$stage/tmp")" ] || why="${why:+$why; }left in TMPDIR: $(ls -A "$stage/tmp" | head -3 | tr '\n' ' ')"
     if [ -z "$why" ]; then verdict held "$name" "$class $hit"
     elif not_for_the_tree; then
-        if grep -qx "$name" "$here/may_skip" && user_without_group; then verdict skipped "$name" "$key is not enforced for the tree here"
+        if grep -qx "$name" "$here/may_skip" && without_group; then verdict skipped "$name" "$key is not enforced for the tree here"
         else verdict broken "$name" "$why; not to be skipped here: $key is not enforced for the tree"; fi
     else verdict broken "$name" "$why"; fi
 }
@@ -122,5 +123,8 @@ row hydra 'hydra 20000' '"TIMEOUT":5' 'ok timeout' - endless
 row flood 'flood 1000000000' '"OUTPUT_LIMIT":"1Mi"' output OUTPUT_LIMIT cut
 row flood_err 'flood_err 1000000000' '"OUTPUT_LIMIT":"1Mi"' output OUTPUT_LIMIT cut
 
+for name in $(sed 's/#.*//' "$here/may_skip"); do
+    case $names in *" $name "*) ;; *) verdict broken "$name" 'may_skip names it, and there is no such victim' ;; esac
+done
 echo "$held $([ $bare = yes ] && echo shown || echo held), $broken broken, $skipped skipped"
 [ $broken = 0 ]

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 # The programs that try to break limits, and that leave things behind; tests find them beside the tools, at $SB_BIN/../victims/.
+set(sb_victim_parts victims/take.cpp victims/outlive.cpp victims/hoard.cpp)
 foreach(name victim soiler)
-  add_executable(sb_${name} "${CMAKE_CURRENT_SOURCE_DIR}/victims/${name}.cpp")
+  add_executable(sb_${name} victims/${name}.cpp ${sb_${name}_parts})
   target_compile_features(sb_${name} PRIVATE cxx_std_20)
+  target_include_directories(sb_${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
   target_link_libraries(sb_${name} PRIVATE sb_developer)
   if(SB_SANITIZE) # a victim is held to limits that a sanitizer's own memory would break
     target_compile_options(sb_${name} PRIVATE -fno-sanitize=all)
@@ -15,6 +17,9 @@ foreach(name victim soiler)
     endif()
   endforeach()
 endforeach()
+# one that may be run and not read: what it does is hidden from a caller without rights whose it is not
+add_custom_command(TARGET sb_victim POST_BUILD COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:sb_victim> "${PROJECT_BINARY_DIR}/victims/closed"
+  COMMAND chmod 0711 "${PROJECT_BINARY_DIR}/victims/closed")
 if(SB_BUILD_TOOLS)
   add_test(NAME victims/bare COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/victims/run.sh" --bin "${PROJECT_BINARY_DIR}/bin" --bare)
   set_tests_properties(victims/bare PROPERTIES RUN_SERIAL ON LABELS slow)

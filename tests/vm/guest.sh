@@ -61,6 +61,7 @@ check "the kernel is Debian's, 6.1 or newer: $(uname -r)" debian_kernel
 check 'cgroup v2 with cpu, io, memory, pids, cpuset' cgroup2_alone
 check 'memory.peak, pids.peak, cgroup.kill, memory.oom.group' has_files
 check 'control groups can be made, limited and killed in' own_cgroups
+export SANDBOX_CGROUP=$job # ours, and no process is in it any more
 check 'user, pid, mount, network, ipc, uts, cgroup namespaces' \
     inside --pid --fork --mount --net --ipc --uts --cgroup -- 'test "$(id -u)" = 0 && test $$ = 1 && mount -t proc proc /proc'
 mkdir -p lower
@@ -83,6 +84,27 @@ ranked() {
 check 'three presets run and ranked' ranked
 doctor() { contains "$(sb-doctor | grep '"name":"cgroup"')" '"status":"ok"'; }
 check 'sb-doctor sees cgroup v2' doctor
+
+# below FOLDER: that is where a run in the group of somebody else's job, which holds a shell too, has its groups
+below() {
+    mkdir -p $job/batch gate && echo 64M >$job/batch/memory.high && chmod 777 gate && rm -f gate/* && mkfifo -m 666 gate/up gate/go || return
+    (echo $BASHPID >$job/batch/cgroup.procs && sb-exec --bind "$work/gate:/gate:rw" -- sh -c 'echo >/gate/up && read -r _ </gate/go') >record &
+    timeout 20 cat gate/up && find /sys/fs/cgroup -name 'sandbench-*' ! -name '*.supervisor' >groups && timeout 20 sh -c 'echo >gate/go' && wait $! || return
+    contains "$(cat record)" '"class":"ok"' && [ -s groups ] || { cat record groups && return 1; }
+    while read -r group; do
+        [ "${group%/sandbench-*}" = "$1" ] || { echo "a group is made at $group" && return 1; }
+    done <groups
+}
+stays_below() { (unset SANDBOX_CGROUP && below $job/batch); }
+check 'in the group of a job no group outside of it is made' stays_below
+check 'but where the caller names one' below $job
+wrong_place() { # WORDS ARGUMENT
+    local status=0
+    sb-exec --cgroup "$2" -- true >wrong 2>&1 || status=$?
+    [ $status = 2 ] && contains "$(cat wrong)" "$1" || { cat wrong && return 1; }
+}
+check 'a place that is no control group is refused' wrong_place 'not a control group' /tmp
+check 'and one that is not there' wrong_place 'No such file' $job/nowhere
 
 # ---- what sb-doctor advises
 

@@ -135,6 +135,9 @@ export TMPDIR=$stage/tmp HOME=$stage/home XDG_STATE_HOME=$stage/data LC_ALL=C.UT
 cd "$work" || exit 2
 
 us=$("${as[@]}" id -u)
+# files that are more than others make meanwhile, and few of those that there may be
+read -r many </proc/sys/fs/file-max
+if [ ${#many} -lt 8 ]; then many=$((many / 80)); else many=40000; fi
 broken=0
 note() { [ -z "$1" ] || wrong+=$1$'\n'; }
 verdict() { # NAME WHAT: what is empty is well
@@ -162,6 +165,7 @@ all_ways() {
     preset 'victim memory 128' '"MEMORY_LIMIT":"48Mi"' && preset 'victim memory_shm 128' '"MEMORY_LIMIT":"48Mi"'
     preset 'victim processes 200' '"PIDS_LIMIT":24' && preset 'victim threads 200' '"PIDS_LIMIT":24' && preset 'victim fork_bomb 200' '"PIDS_LIMIT":24,"TIMEOUT":0.5'
     preset 'victim fill 32' '"DISK_LIMIT":"8Mi"' && preset 'victim inodes 5000' '"DISK_LIMIT":"8Mi"' && preset 'victim hydra 200' '"TIMEOUT":5'
+    preset "victim hoard_files $many" && preset 'victim hoard_user 400' && preset 'victim hoard_tcp 16' && preset 'victim hoard_filters 30' && preset 'victim hoard_attributes 100'
     preset ok '"CPU_LIMIT":0.5' && preset ok '"CPU_LIMIT":1,"MEMORY_LIMIT":"256Mi","PIDS_LIMIT":64'
     for way in "${soils[@]}"; do preset "soil $way" '"DISK_LIMIT":"8Mi","TIMEOUT":1'; done
 }
@@ -194,13 +198,21 @@ suite_controls() {
         eval "$2" >/dev/null 2>&1
         sleep 0.1 # a process that is to hold something has to get there
         picture "$stage/pictures/now"
-        found=$(comm -13 "$stage/pictures/before" "$stage/pictures/now"; comm -23 "$stage/pictures/before" "$stage/pictures/now")
+        found=$(grown "$stage/pictures/before.amounts" "$stage/pictures/now.amounts"; comm -13 "$stage/pictures/before" "$stage/pictures/now"; comm -23 "$stage/pictures/before" "$stage/pictures/now")
         grep -qE "^$1" <<<"$found" || wrong+="\"$2\" is not seen as \"$1\", but as: ${found:-nothing}"$'\n'
         eval "$3" >/dev/null 2>&1
         found=$(differences "$stage/pictures/before") || wrong+="\"$3\" does not take away \"$2\": $found"$'\n'
     }
     # add_key("user", "sb-witness", "x", 1, the user's keyring); its opposite is keyctl(KEYCTL_UNLINK, the key, that keyring)
     add_key() { perl -e 'my ($kind, $name, $text) = ("user", "sb-witness", "x"); print syscall(248, $kind, $name, $text, 1, -4)'; }
+    # a victim that keeps what it has got; what counts for its user is got as that user
+    hoards() {
+        local user=(setpriv --reuid $([ "$us" != 0 ] && echo "$us" || echo 1879100000) --clear-groups --inh-caps=-all)
+        [ "$1" = hoard_user ] || user=()
+        rm -f "$stage/pictures/hoarded"
+        "${user[@]}" "$stage/tools/victim" "$1" "$2" stay >"$stage/pictures/hoarded" &
+        until [ -s "$stage/pictures/hoarded" ] || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
+    }
     holder() { perl -e "use strict; use Socket; $1; \$SIG{ALRM} = 'DEFAULT'; alarm 60; sleep" & }
     # shellcheck disable=SC2016
     {
@@ -229,6 +241,16 @@ suite_controls() {
         seen "space on $stage.*files free" 'exec 9>"$TMPDIR/gone"; rm "$TMPDIR/gone"' 'exec 9>&-'
         for folder in "$TMPDIR" "$stage/data" "$HOME" /tmp /run /var/tmp; do seen "file $folder/left" ": >$folder/left" "rm $folder/left"; done
         seen "untouched $work/way" 'stamp=$(stat -c %y way); touch way' 'true; picture "$stage/pictures/before"'
+        seen 'more files: ' 'hoards hoard_files $((many * 2))' 'kill $!; wait $!'
+        seen 'more tcp-pages: ' 'hoards hoard_tcp 16' 'kill $!; wait $!'
+        seen 'more kernel-kib: ' 'cd /tmp; hoards hoard_attributes 2000' 'kill $!; wait $!; cd "$work"'
+        [ ! -r /proc/vmallocinfo ] || seen 'more translated-filters-kib: ' 'hoards hoard_filters 400' 'kill $!; wait $!'
+        seen 'user [0-9]+: no descriptor can be sent' 'hoards hoard_user 0' 'kill $!; wait $!'
+        seen 'user [0-9]+: pipes of (4096|8192) bytes' 'hoards hoard_user 1000' 'kill $!; wait $!'
+        if [ "$(id -u)" = 0 ]; then # what a session's own user leaves
+            seen 'process [0-9]+ sleep' 'setpriv --reuid 1879100777 --regid 1879100777 --clear-groups sleep 64 &' 'kill $!; wait $!'
+            seen 'file /tmp/left [^ ]+ 1879100777:' ': >/tmp/left; chown 1879100777 /tmp/left' 'rm /tmp/left'
+        fi
         seen 'knob /proc/sys/kernel/hostname' 'name=$(cat /proc/sys/kernel/hostname); echo left >/proc/sys/kernel/hostname' 'echo "$name" >/proc/sys/kernel/hostname'
     }
     verdict controls "$wrong" "$number things that were left are seen"

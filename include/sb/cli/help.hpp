@@ -3,6 +3,8 @@
 #pragma once
 #include <sb/cli/option.hpp>
 #include <sb/cli/terminal.hpp>
+#include <sb/core/value.hpp>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +22,9 @@ struct declaration {
     std::vector<verb> verbs; ///< what the first operand may be, where it says what is to be done
     std::vector<std::string> reads, writes; ///< kinds of records
     std::vector<option> options;
+    std::vector<std::string> sections; ///< maps of the settings that the work reads itself; none of them can harm
+    std::function<result<void>(object const&)> judges; ///< settings with one of those; empty: they may hold anything
+    std::function<bool(std::string_view)> looks_up; ///< is this a variable that the work looks up itself? They decide runs
     bool rest_is_command = false; ///< the operands are another program's command line
     bool dispatches = false; ///< that program is the tool NAME-WORD, WORD being the first operand
 };
@@ -71,6 +76,15 @@ inline std::string full_help(option const& o) {
     if (!o.words.empty()) text += cat(" (", joined(o.words, ", "), ")");
     if (!o.is_switch() && !o.default_text.empty()) text += cat(" [", o.default_text, "]");
     if (!o.environment_names.empty()) text += cat(" [$", joined(o.environment_names, ", $"), "]");
+    return text;
+}
+
+/// What a file may set that was only found in the current folder: the names, with commas between.
+inline std::string harmless_text(declaration const& d) {
+    std::string text;
+    for (auto const& o : d.options)
+        if (o.is_harmless) text += cat(text.empty() ? "" : ", ", o.section_key(), o.harmless_words.empty() ? "" : cat(" (", joined(o.harmless_words, ", "), ")"));
+    for (auto const& each : d.sections) text += cat(", ", each);
     return text;
 }
 

@@ -168,8 +168,10 @@ inline std::string man_page(declaration const& d) {
     if (!d.operands_help.empty()) out += roff(d.operands_help) + ".\n";
     if (!d.reads.empty()) out += cat("Reads records of kind ", roff(joined(d.reads, ", ")), ".\n");
     if (!d.writes.empty()) out += cat("Writes records of kind ", roff(joined(d.writes, ", ")), ".\n");
-    out += "A value comes from the flag, else the environment, else the file\n.IR .env\nof the current folder, else the "
-           "settings file, else the default;\n.B \\-\\-explain\nprints which.\n";
+    out += "A value comes from the flag, else the environment, else the file that\n.B \\-\\-env\\-file\nnames, else the settings "
+           "file, else the default;\n.B \\-\\-explain\nprints which. The files\n.I .env\nand\n.I sandbox_settings.yaml\nof the "
+           "current folder, which nobody named, can set only what cannot harm: ";
+    out += cat(roff(harmless_text(d)), ".\n");
     if (!d.verbs.empty()) out += cat(".SH ", detail::upper(d.verbs_title), "\n");
     for (auto const& each : d.verbs) out += cat(".TP\n.B ", roff(each.name), "\n", roff(each.help), ".\n");
     for (bool const shared : {false, true}) {
@@ -218,6 +220,7 @@ inline std::string reference_page(declaration const& d) {
             out += cat(shared ? "## Options of every tool\n\n" : "## Options\n\n",
                        "| option | meaning | default | environment |\n| --- | --- | --- | --- |\n", rows, "\n");
     }
+    out += cat("The files `.env` and `sandbox_settings.yaml` of the current folder, which nobody named, can set only what cannot harm: ", harmless_text(d), ".\n\n");
     split(trim(d.manual), '\n', [&](std::string_view line) { out += cat(line.starts_with('#') ? "#" : "", line, "\n"); });
     out += cat(trim(d.manual).empty() ? "" : "\n", "## Exit status\n\n| status | meaning |\n| --- | --- |\n");
     for (auto const& e : exit_table) out += cat("| ", e.code, " | ", cell(e.text), " |\n");

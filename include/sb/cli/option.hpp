@@ -6,6 +6,7 @@
 #include <sb/core/text.hpp>
 #include <sb/core/units.hpp>
 #include <sb/json/number.hpp>
+#include <algorithm>
 #include <charconv>
 #include <concepts>
 #include <functional>
@@ -117,6 +118,8 @@ public:
     std::vector<std::pair<std::string, std::string>> synonyms; ///< what others call one of them, and the word
     std::vector<std::string> verbs; ///< of the tool's, that it is for; none: for all
     bool list = false, greedy = false, shared = false;
+    bool is_harmless = false; ///< a file that was only found in the current folder may set it: see cli/trust.hpp
+    std::vector<std::string> harmless_words; ///< when given, to these of its words alone
     std::function<result<void>(std::string_view)> set;
     std::function<std::string()> show;
     std::function<void()> clear; ///< lists: a stronger source replaces, it does not add
@@ -135,6 +138,9 @@ public:
     option& setting(std::string key) { return setting_key = std::move(key), *this; }
     option& choices(std::vector<std::string> all) { return words = std::move(all), *this; }
     option& synonym(std::string theirs, std::string ours) { return synonyms.emplace_back(std::move(theirs), std::move(ours)), *this; }
+    /// Whatever its value (or: whichever of `words`), it changes neither what is run, nor where, nor what a run may do. What is
+    /// not declared so is never taken from a file that nobody named.
+    option& harmless(std::vector<std::string> these = {}) { return is_harmless = true, harmless_words = std::move(these), *this; }
     /// Only for these of the tool's verbs.
     option& of(std::vector<std::string> these) { return verbs = std::move(these), *this; }
     /// Takes all arguments up to the next option: `--profile a b c`.
@@ -147,14 +153,29 @@ public:
             if (c == '-') c = '_';
         return key;
     }
+    bool is_set_by(std::string_view variable) const {
+        auto const is = [&](std::string const& name) { return name == variable; };
+        return std::any_of(environment_names.begin(), environment_names.end(), is) ||
+               std::any_of(deprecated.begin(), deprecated.end(), [&](old_name const& each) { return is(each.name); });
+    }
+    /// The one of the words that the text means; empty when it is none.
+    std::string_view word_of(std::string_view text) const {
+        std::string_view known;
+        for (std::string_view const word : words)
+            if (lowered(word) == lowered(text)) known = word;
+        for (auto const& [theirs, ours] : synonyms)
+            if (theirs == lowered(text)) known = ours;
+        return known;
+    }
+    /// May a file that was only found set it to this?
+    bool may_be_found(std::string_view text) const {
+        if (!is_harmless || list) return false;
+        return harmless_words.empty() || std::find(harmless_words.begin(), harmless_words.end(), word_of(text)) != harmless_words.end();
+    }
     /// Sets from text; the error says which name the text came from.
     result<void> take(std::string_view text, std::string_view named) {
         if (!words.empty()) {
-            std::string_view known;
-            for (std::string_view const word : words)
-                if (lowered(word) == lowered(text)) known = word;
-            for (auto const& [theirs, ours] : synonyms)
-                if (theirs == lowered(text)) known = ours;
+            auto const known = word_of(text);
             if (known.empty()) {
                 std::string all;
                 for (auto const& word : words) all += (all.empty() ? "" : ", ") + word;

@@ -2,44 +2,60 @@
 // The settings file as one object. JSON is read here; YAML is read by `sb-settings`, which prints it as JSON, so that
 // no other tool carries a YAML parser or pays for one when there is no settings file.
 #pragma once
+#include <sb/cli/trust.hpp>
 #include <sb/core/fd.hpp>
+#include <sb/core/text.hpp>
 #include <sb/core/value.hpp>
 #include <sb/json/parse.hpp>
 #include <climits>
+#include <cstdlib>
 #include <spawn.h>
 #include <string>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 extern char** environ; // NOLINT: POSIX leaves its declaration to the program
 
 namespace sb::cli {
 
-/// The tool of that name beside this one, else the bare name for PATH to find.
+/// The tool of that name beside this one, else in a folder of PATH; empty when there is none. What a relative entry of PATH leads
+/// to, or any entry into the current folder, is passed over: a workspace holds what a stranger put there.
 inline std::string sibling_tool(std::string const& name) {
+    auto const is_program = [](std::string const& path) {
+        struct stat facts {};
+        return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) && ::access(path.c_str(), X_OK) == 0;
+    };
     char self[PATH_MAX];
     auto const n = ::readlink("/proc/self/exe", self, sizeof self);
     if (n > 0) {
         std::string path{self, static_cast<std::size_t>(n)};
         path.resize(path.rfind('/') + 1);
         path += name;
-        if (::access(path.c_str(), X_OK) == 0) return path;
+        if (is_program(path)) return path;
     }
-    return name;
+    std::string found;
+    char const* const all = std::getenv("PATH");
+    split(all ? all : "", ':', [&](std::string_view folder) {
+        if (auto path = cat(folder, "/", name); found.empty() && folder.starts_with('/') && is_program(path) && !lies_here(path)) found = std::move(path);
+    });
+    return found;
 }
 
-/// What a short command of ours prints, on both streams.
-inline result<std::string> output_of(std::string const& program, std::vector<std::string> arguments, int& status) {
+/// What a short command of ours prints, on both streams. `input`: its standard input; -1 is ours.
+inline result<std::string> output_of(std::string const& program, std::vector<std::string> arguments, int& status, int input = -1) {
     SB_TRY(auto ends, make_pipe());
     std::vector<char*> argv{const_cast<char*>(program.c_str())};
     for (auto& each : arguments) argv.push_back(each.data());
     argv.push_back(nullptr);
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
+    if (input >= 0) ::posix_spawn_file_actions_adddup2(&actions, input, 0);
     ::posix_spawn_file_actions_adddup2(&actions, ends.write.get(), 1);
     ::posix_spawn_file_actions_adddup2(&actions, ends.write.get(), 2);
     pid_t child = -1;
-    int const code = ::posix_spawnp(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
+    int const code = ::posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
     if (code != 0) return errno_error("run", program, code);
     ends.write.reset();
@@ -54,22 +70,29 @@ inline result<std::string> output_of(std::string const& program, std::vector<std
     return text;
 }
 
-/// Reads `path`; an error names the file, the line and what is wrong.
-inline result<object> read_settings(std::string const& path) {
+inline constexpr std::size_t most_bytes_of_settings = std::size_t{16} << 20;
+
+/// Reads an open file of that name; an error names the file, the line and what is wrong. YAML goes to `sb-settings` as its
+/// standard input, so that it reads the file that was opened here, whatever has the name by then.
+inline result<object> read_settings(int fd, std::string const& path) {
     std::string text;
     if (path.ends_with(".json")) {
-        auto read = sb::read_file(path, std::size_t{16} << 20);
+        auto read = read_all(fd, path, most_bytes_of_settings);
         if (read.has_error()) return error{read.error().on, cat("settings ", read.error().what)};
         text = std::move(*read);
     } else {
         auto const program = sibling_tool("sb-settings");
+        if (program.empty()) return system_error(cat("settings ", path, ": YAML is read by sb-settings, which is neither beside this tool nor in a folder of PATH outside the current one"));
         int status = 0;
-        auto got = output_of(program, {"--json", path}, status);
+        auto got = output_of(program, {"--env-file", "/dev/null", "--no-json-logs", "--json", "-"}, status, fd);
         if (got.has_error())
             return system_error(cat("settings ", path, ": YAML is read by sb-settings, which could not be run: ", got.error().what));
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-            return error{WIFEXITED(status) && WEXITSTATUS(status) == 4 ? blame::system : blame::caller,
-                         cat("settings ", trim(got->starts_with("sb-settings: ") ? got->substr(13) : *got))};
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+            std::string_view what = trim(*got);
+            for (std::string_view const before : {"sb-settings: ", "standard input: "})
+                if (what.starts_with(before)) what.remove_prefix(before.size());
+            return error{WIFEXITED(status) && WEXITSTATUS(status) == 4 ? blame::system : blame::caller, cat("settings ", path, ": ", what)};
+        }
         text = std::move(*got);
     }
     auto document = json::parse_document(text, path);
@@ -77,6 +100,15 @@ inline result<object> read_settings(std::string const& path) {
     auto* const o = document->if_object();
     if (!o) return caller_error(cat("settings ", path, ": must be a map of names to values"));
     return std::move(*o);
+}
+
+/// The settings that are read when none are named: sandbench/settings.yaml or .json in the first of these folders that has one;
+/// empty without one. An empty folder is none.
+inline std::string usual_settings(std::vector<std::string> const& folders) {
+    for (auto const& folder : folders)
+        for (std::string_view const name : {"/sandbench/settings.yaml", "/sandbench/settings.json"})
+            if (auto path = cat(folder, name); !folder.empty() && ::access(path.c_str(), F_OK) == 0) return path;
+    return {};
 }
 
 } // namespace sb::cli

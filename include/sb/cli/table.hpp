@@ -48,18 +48,19 @@ public:
         }
         return out;
     }
-    /// RFC 4180, lines end with LF.
-    std::string csv() const {
+    /// RFC 4180, lines end with LF. A terminal gets cells that it does not obey, all else what they are.
+    std::string csv(bool to_terminal = false) const {
         std::string out;
         auto const put = [&](std::vector<std::string> const& cells) {
             for (std::size_t c = 0; c < cells.size(); ++c) {
                 if (c) out += ',';
-                if (cells[c].find_first_of(",\"\r\n") == std::string::npos) {
-                    out += cells[c];
+                auto const cell = to_terminal ? printable(cells[c]) : cells[c];
+                if (cell.find_first_of(",\"\r\n") == std::string::npos) {
+                    out += cell;
                     continue;
                 }
                 out += '"';
-                for (char const each : cells[c]) out += each == '"' ? "\"\"" : std::string(1, each);
+                for (char const each : cell) out += each == '"' ? "\"\"" : std::string(1, each);
                 out += '"';
             }
             out += '\n';

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the terminal can show, and whether there is one.
 #pragma once
+#include <sb/core/printable.hpp>
 #include <sb/core/text.hpp>
-#include <sb/json/write.hpp>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -37,12 +38,8 @@ inline int columns(int fd, int otherwise = 100) {
 inline std::size_t width(std::string_view text) {
     std::size_t cells = 0;
     for (std::size_t i = 0; i < text.size();) {
-        auto const n = json::utf8_length(text.substr(i));
-        std::uint32_t code = static_cast<unsigned char>(text[i]);
-        if (n == 2) code &= 0x1f;
-        if (n == 3) code &= 0x0f;
-        if (n == 4) code &= 0x07;
-        for (std::size_t k = 1; k < n; ++k) code = code << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3f);
+        auto const n = utf8_length(text.substr(i));
+        std::uint32_t const code = n > 0 ? code_point(text.substr(i, n)) : 0xfffd;
         bool const none = (code >= 0x300 && code < 0x370) || code == 0x200b || code == 0x200d || (code >= 0xfe00 && code <= 0xfe0f);
         bool const wide = (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) ||
                           (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) ||
@@ -54,25 +51,6 @@ inline std::size_t width(std::string_view text) {
     return cells;
 }
 
-/// Text that a terminal shows and never obeys: control characters stand as \xNN.
-inline std::string printable(std::string_view text) {
-    constexpr char hex[] = "0123456789abcdef";
-    std::string out;
-    for (std::size_t i = 0; i < text.size();) {
-        auto const c = static_cast<unsigned char>(text[i]);
-        auto const n = json::utf8_length(text.substr(i));
-        bool const c1 = n == 2 && c == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0;
-        if (n == 0 || c < 0x20 || c == 0x7f || c1) {
-            for (std::size_t k = 0; k < (n > 0 ? n : 1); ++k) {
-                auto const b = static_cast<unsigned char>(text[i + k]);
-                out.append("\\x"), out.push_back(hex[b >> 4]), out.push_back(hex[b & 15]);
-            }
-        } else {
-            out.append(text, i, n);
-        }
-        i += n > 0 ? n : 1;
-    }
-    return out;
-}
+using sb::printable;
 
 } // namespace sb::cli

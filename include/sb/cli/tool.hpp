@@ -2,18 +2,21 @@
 // A tool's `main`: options declared once, the work beside them, one line for each way it can go wrong.
 #pragma once
 #include <sb/cli/completion.hpp>
-#include <sb/cli/environment.hpp>
 #include <sb/cli/help.hpp>
 #include <sb/cli/log.hpp>
 #include <sb/cli/manual.hpp>
 #include <sb/cli/option.hpp>
 #include <sb/cli/settings.hpp>
+#include <sb/cli/sources.hpp>
 #include <sb/cli/table.hpp>
 #include <sb/cli/terminal.hpp>
+#include <sb/core/open_input.hpp>
 #include <sb/core/output.hpp>
 #include <sb/json/record.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <functional>
+#include <memory>
 #include <new>
 #include <sched.h>
 #include <string>
@@ -28,7 +31,7 @@ struct io {
     output& out; ///< standard output: records and tables, nothing else
     logger& log; ///< standard error, for people
     environment const& env;
-    object const& settings; ///< the whole settings file; empty without one
+    object const& settings; ///< the whole settings file, and what cannot harm of one that was only found; empty without one
     std::string settings_file; ///< its path; empty without one
     std::string data_dir; ///< where histories live; not made until something is written
     int threads = 1;
@@ -42,6 +45,11 @@ struct io {
 
     /// What an option that `tool::formats` declared means here.
     std::string_view format_of(std::string_view asked) const noexcept { return asked != "auto" ? asked : out_terminal ? "table" : "jsonl"; }
+
+    /// For sb::open_input.
+    wait_report waits() const {
+        return [this](std::string const& path) { log.note(cat(path, ": is a FIFO that nobody has written to yet; waiting for its writer")); };
+    }
 
     /// Says what is wrong with a line, counts it, and lets the work go on. Of many the first are told: a file of another kind has
     /// nothing but bad lines.
@@ -98,7 +106,7 @@ public:
     cli::option& formats(std::string& into, std::vector<std::string> words = {"table", "jsonl", "csv", "md"}) {
         into = "auto";
         words.insert(words.begin(), into);
-        return option("--format", "FORMAT", "auto is a table on a terminal and jsonl elsewhere", into).choices(std::move(words));
+        return option("--format", "FORMAT", "auto is a table on a terminal and jsonl elsewhere", into).choices(std::move(words)).harmless();
     }
     /// Where words that are no options go.
     tool& operands(std::string usage, std::string help, std::vector<std::string>& into) {
@@ -123,6 +131,19 @@ public:
         return *this;
     }
 
+    /// Maps of the settings that the work reads from `io::settings`. Whatever they hold, it must not harm: a file may set them
+    /// that was only found in the current folder. `judges` says what the work would say of settings with one of them: what such a file
+    /// has wrong is passed over, for a project's own file stops no work.
+    tool& sections(std::vector<std::string> names, std::function<result<void>(object const&)> judges = {}) {
+        self_.sections = std::move(names), self_.judges = std::move(judges);
+        return *this;
+    }
+    /// Tells which variables the work looks up in `io::env` besides those of options.
+    tool& looks_up(std::function<bool(std::string_view)> is_one) {
+        self_.looks_up = std::move(is_one);
+        return *this;
+    }
+
     /// For the one tool that reads settings files for all others: it must not ask itself.
     tool& without_settings() {
         reads_settings_ = false;
@@ -137,16 +158,15 @@ public:
         add_shared_options();
         log_.tool = self_.name;
         output out{1};
-        object settings;
         int status = 0;
-        auto const said = resolve(argc, argv, settings);
+        auto const said = resolve(argc, argv);
         if (said.has_error()) {
             find_log_form(argc, argv);
             return fail(said.error());
         }
         if (inform(out)) return finish(out, 0);
         if (auto const known = take_verb(); known.has_error()) return fail(known.error());
-        io given{out, log_, env_, settings, settings_path_, data_dir_, threads()};
+        io given{out, log_, from_.env, from_.settings, settings_path_, data_dir_, threads()};
         given.in_terminal = ::isatty(0) == 1, given.out_terminal = ::isatty(1) == 1, given.err_terminal = ::isatty(2) == 1;
         given.in_closed = in_closed_ || is_null_device(0);
         given.out_color = use_color(1, color()), given.err_color = use_color(2, color());
@@ -172,16 +192,18 @@ private:
         auto const first = self_.options.size();
         option("--data-dir", "DIR", "where histories live; without it $XDG_STATE_HOME/sandbench", data_dir_)
             .env("SANDBOX_DATA_DIR").alias("--sandbox-data-dir").setting("data_dir");
-        option("--settings", "FILE", "settings file, YAML or .json; without it sandbox_settings.yaml, if there is one", settings_path_)
+        option("--settings", "FILE", "settings file, YAML or .json, to be trusted; without it sandbench/settings.yaml of $XDG_CONFIG_HOME, else of /etc", settings_path_)
             .env("SANDBOX_SETTINGS_YAML");
+        option("--env-file", "FILE", "file of variables NAME=VALUE to be trusted, in place of .env", env_file_).env("SANDBOX_ENV_FILE");
         option("--log-level", "LEVEL", "how much is said on standard error", level_)
             .choices({"critical", "error", "warning", "info", "debug"}).synonym("fatal", "critical").synonym("warn", "warning").synonym("trace", "debug")
-            .env("SANDBOX_LOG_LEVEL").foreign_env("LOG_LEVEL").setting("log_level");
-        flag("--verbose", "say more: the same as --log-level info", verbose_).short_name('v').env("SANDBOX_VERBOSE").setting("verbose");
-        flag("--debug", "say all: the same as --log-level debug", debug_).env("SANDBOX_DEBUG").setting("debug");
-        flag("--json-logs", "say it as JSON lines", log_.json).env("SANDBOX_JSON_LOGS").setting("json_logs");
+            .env("SANDBOX_LOG_LEVEL").foreign_env("LOG_LEVEL").setting("log_level")
+            .harmless({"warning", "info", "debug"}); // not to hide what is to be known
+        flag("--verbose", "say more: the same as --log-level info", verbose_).short_name('v').env("SANDBOX_VERBOSE").setting("verbose").harmless();
+        flag("--debug", "say all: the same as --log-level debug", debug_).env("SANDBOX_DEBUG").setting("debug").harmless();
+        flag("--json-logs", "say it as JSON lines", log_.json).env("SANDBOX_JSON_LOGS").setting("json_logs").harmless();
         option("--threads", "N", "threads to use; 0 is one for each core", threads_).env("SANDBOX_THREADS").setting("threads");
-        option("--color", "WHEN", "colour on a terminal; NO_COLOR is respected", color_).choices({"auto", "always", "never"}).env("SANDBOX_COLOR").setting("color");
+        option("--color", "WHEN", "colour on a terminal; NO_COLOR is respected", color_).choices({"auto", "always", "never"}).env("SANDBOX_COLOR").setting("color").harmless();
         flag("--explain", "print each option's value and where it came from, then end", explain_);
         flag("--schema", "print the JSON Schema of what is read and written, then end", schema_);
         flag("--man", "print the manual page (roff), then end", man_);
@@ -262,7 +284,7 @@ private:
                 } else if (o && o->is_switch() && !value) {
                     value = "yes";
                 }
-                if (!old.empty()) log_later_.push_back(cat(name, " is old; ", old, " takes its place"));
+                if (!old.empty()) from_.later.push_back(cat(name, " is old; ", old, " takes its place"));
             } else {
                 for (auto& each : self_.options)
                     if (each.letter == word[1]) o = &each;
@@ -300,120 +322,50 @@ private:
         return {};
     }
 
-    result<void> resolve(int argc, char** argv, object& settings) {
-        env_.read_file(".env");
+    result<void> resolve(int argc, char** argv) {
         SB_TRY(auto const given, read_arguments(argc, argv));
         for (auto& o : self_.options) SB_CHECK(from_flags(o, given));
         if (help_ || version_ || man_ || reference_ || !completion_.empty()) return {}; // works whatever the environment holds
         for (auto& o : self_.options)
-            if (o.source == "default") SB_CHECK(from_environment(o));
-        if (settings_path_.empty() && ::access("sandbox_settings.yaml", F_OK) == 0) settings_path_ = "sandbox_settings.yaml";
+            if (o.flag == "--env-file" && o.source == "default") SB_CHECK(from_.from_environment(o)); // the others may stand in it
+        if (!env_file_.empty())
+            if (auto const read = from_.env.read_file(env_file_); read.has_error()) return error{read.error().on, cat("--env-file: ", read.error().what)};
+        for (auto& o : self_.options)
+            if (o.source == "default") SB_CHECK(from_.from_environment(o));
+        bool const is_named = !settings_path_.empty();
+        if (!is_named) settings_path_ = usual_settings({folder_of("XDG_CONFIG_HOME", "/.config"), "/etc"});
+        if (!is_named && is_of_this_folder(settings_path_)) { // HOME or XDG_CONFIG_HOME may be the folder of a run
+            from_.later.push_back(cat("settings ", settings_path_, ": ignored, for it lies in the current folder; --settings FILE names one to trust"));
+            settings_path_.clear();
+        }
         if (reads_settings_ && !settings_path_.empty()) {
-            auto got = read_settings(settings_path_);
-            if (got.has_error()) return error{got.error().on == blame::input ? blame::caller : got.error().on, got.error().what};
-            settings = std::move(*got);
-            SB_CHECK(check_section(settings));
-            for (auto& o : self_.options)
-                if (o.source == "default") SB_CHECK(from_settings(o, settings));
+            SB_TRY(bool const taken, from_.read_trusted_settings(self_, settings_path_, is_named));
+            if (!taken) settings_path_.clear();
         }
+        if (env_file_.empty()) from_.take_found_variables(self_);
+        if (reads_settings_ && !is_named) from_.take_found_settings(self_);
         set_level();
-        for (auto const& each : log_later_) log_.warn(each);
-        if (data_dir_.empty()) {
-            SB_TRY(data_dir_, default_data_dir());
-        }
+        bool const hands_over = self_.dispatches && !operands_->empty(); // to a tool that finds the same files
+        from_.tell(log_, !hands_over);
+        if (data_dir_.empty()) data_dir_ = default_data_dir();
         if (threads_ < 0 || threads_ > 4096) return caller_error("--threads: must be from 0 to 4096");
         return {};
+    }
+
+    /// Settings of a workspace: not where the account's own are, for who stands at home.
+    static bool is_of_this_folder(std::string const& path) {
+        return !path.empty() && lies_here(path) && !path.starts_with(listed_home() + "/.config/");
     }
 
     result<void> from_flags(cli::option& o, std::vector<assignment> const& given) {
         bool first = true;
         for (auto const& [which, text] : given) {
             if (which != &o) continue;
+            if (text.empty() && (o.meta == "FILE" || o.meta == "DIR")) return caller_error(cat(o.flag, ": its value is empty, and names no ", o.meta == "DIR" ? "folder" : "file"));
             if (std::exchange(first, false)) o.clear();
             SB_CHECK(o.take(text, o.flag));
             o.source = "flag " + o.flag;
         }
-        return {};
-    }
-
-    result<void> take_list(cli::option& o, std::string_view text, std::string const& named) {
-        o.clear();
-        if (!o.list) return o.take(text, named);
-        std::optional<error> wrong;
-        split(text, ',', [&](std::string_view each) {
-            if (wrong || trim(each).empty()) return;
-            if (auto const got = o.take(trim(each), named); got.has_error()) wrong = got.error();
-        });
-        if (wrong) return *wrong;
-        return {};
-    }
-
-    result<void> from_environment(cli::option& o) {
-        for (bool const file : {false, true}) {
-            auto const use = [&](std::string const& name, std::string_view instead) -> result<bool> {
-                auto const got = env_.find(name);
-                if (!got || got->from_file != file) return false;
-                auto const named = cat(file ? ".env " : "", name);
-                if (auto const taken = take_list(o, got->value, named); taken.has_error()) {
-                    if (std::find(o.foreign_names.begin(), o.foreign_names.end(), name) == o.foreign_names.end()) return taken.error();
-                    log_later_.push_back(cat(taken.error().what, "; it is passed over"));
-                    return false;
-                }
-                o.source = cat(file ? ".env " : "environment ", name);
-                if (!instead.empty()) log_later_.push_back(cat(name, " is old; ", instead, " takes its place"));
-                return true;
-            };
-            for (auto const& name : o.environment_names) {
-                SB_TRY(bool const done, use(name, {}));
-                if (done) return {};
-            }
-            for (auto const& [name, instead] : o.deprecated) {
-                if (name.starts_with('-')) continue;
-                SB_TRY(bool const done, use(name, instead));
-                if (done) return {};
-            }
-        }
-        return {};
-    }
-
-    result<void> take_setting(cli::option& o, value const& v, std::string const& named) {
-        auto const text = [](value const& each) {
-            if (auto const* s = each.if_string()) return *s;
-            if (auto const* b = each.if_bool()) return std::string{*b ? "yes" : "no"};
-            return json::text_of(each);
-        };
-        o.clear();
-        o.source = cat("settings ", settings_path_);
-        if (auto const* all = v.if_array(); all && o.list) {
-            for (auto const& each : *all) SB_CHECK(o.take(text(each), named));
-            return {};
-        }
-        if (v.if_array() || v.if_object()) return caller_error(cat(named, ": must be a single value"));
-        if (v.is_null()) return {};
-        return o.take(text(v), named);
-    }
-
-    /// The tool's own section first, then the top-level key that several tools share.
-    result<void> from_settings(cli::option& o, object const& settings) {
-        if (auto const* mine = settings.find(self_.name); mine && mine->if_object())
-            if (auto const* v = mine->if_object()->find(o.section_key()))
-                return take_setting(o, *v, cat("settings ", settings_path_, ": ", self_.name, ".", o.section_key()));
-        if (!o.setting_key.empty())
-            if (auto const* v = settings.find(o.setting_key))
-                return take_setting(o, *v, cat("settings ", settings_path_, ": ", o.setting_key));
-        return {};
-    }
-
-    /// A key of our own section that is no option is a slip of the pen, and said.
-    result<void> check_section(object const& settings) const {
-        auto const* mine = settings.find(self_.name);
-        if (!mine) return {};
-        if (!mine->if_object()) return caller_error(cat("settings ", settings_path_, ": ", self_.name, ": must be a map"));
-        std::vector<std::string> known;
-        for (auto const& o : self_.options) known.push_back(o.section_key());
-        for (auto const& [key, v] : *mine->if_object())
-            if (std::find(known.begin(), known.end(), key) == known.end())
-                return caller_error(cat("settings ", settings_path_, ": ", self_.name, ": unknown key \"", key, "\"", did_you_mean(key, known)));
         return {};
     }
 
@@ -456,13 +408,15 @@ private:
             auto const shown = o.flag == "--threads" ? cat(threads()) : o.show();
             if (!question) rows.row({o.flag.substr(2), shown, o.source});
         }
+        for (auto const& each : self_.sections)
+            if (auto const* v = from_.settings.find(each)) rows.row({each, json::text_of(*v), from_.section_source.at(each)});
         return ::isatty(1) == 1 ? rows.text(use_color(1, color())) : rows.csv();
     }
 
     /// When reading the options failed, how that is to be said is looked for all the same.
     void find_log_form(int argc, char** argv) {
         for (auto& o : self_.options)
-            if (o.flag == "--json-logs" && o.source == "default") (void)from_environment(o);
+            if (o.flag == "--json-logs" && o.source == "default") (void)from_.from_environment(o);
         for (int i = 1; i < argc && std::string_view{argv[i]} != "--"; ++i)
             if (std::string_view const word{argv[i]}; word == "--json-logs" || word == "--no-json-logs") log_.json = word == "--json-logs";
     }
@@ -498,22 +452,19 @@ private:
         });
         return home.starts_with('/') && ::access(home.c_str(), W_OK | X_OK) == 0 ? home : std::string{};
     }
-    /// Never in the current folder, which is a workspace: a relative path counts as none, as the XDG rules have it.
-    result<std::string> default_data_dir() const {
-        auto const folder_in = [&](std::string const& name) {
-            auto const got = env_.find(name);
-            return got && got->value.starts_with('/') ? got->value : std::string{};
-        };
-        if (auto const state = folder_in("XDG_STATE_HOME"); !state.empty()) return state + "/sandbench";
-        auto home = folder_in("HOME");
+    /// The folder that an XDG variable names, else the one of that name in the home folder; empty where neither is known.
+    std::string folder_of(std::string const& variable, char const* in_home) const {
+        if (auto named = from_.env.folder(variable); !named.empty()) return named;
+        auto home = from_.env.folder("HOME");
         if (home.empty()) home = listed_home();
-        if (!home.empty()) return home + "/.local/state/sandbench";
-        auto const temporary = folder_in("TMPDIR");
-        auto path = cat(temporary.empty() ? "/tmp" : temporary, "/sandbench-", ::geteuid());
-        struct stat facts {};
-        if (::lstat(path.c_str(), &facts) == 0 && (!S_ISDIR(facts.st_mode) || facts.st_uid != ::geteuid()))
-            return system_error(cat("data folder ", path, ": is not yours; there is no home folder, so name another with --data-dir"));
-        return path;
+        return home.empty() ? home : home + in_home;
+    }
+    /// Never in the current folder, which is a workspace. Who uses it judges it by its descriptor (isolate/own_folder.hpp), for a name here
+    /// may be another's a moment later.
+    std::string default_data_dir() const {
+        if (auto const state = folder_of("XDG_STATE_HOME", "/.local/state"); !state.empty()) return state + "/sandbench";
+        auto const temporary = from_.env.folder("TMPDIR");
+        return cat(temporary.empty() ? "/tmp" : temporary, "/sandbench-", ::geteuid());
     }
     int threads() const {
         if (threads_ > 0) return static_cast<int>(threads_);
@@ -529,10 +480,9 @@ private:
     std::vector<std::pair<std::string, std::function<object()>>> schemas_;
     std::vector<std::string>* operands_ = nullptr;
     std::string* verb_ = nullptr;
-    environment env_;
+    sources from_;
     logger log_;
-    std::vector<std::string> log_later_;
-    std::string data_dir_, settings_path_, level_ = "warning", color_ = "auto", completion_;
+    std::string data_dir_, settings_path_, env_file_, level_ = "warning", color_ = "auto", completion_;
     std::int64_t threads_ = 0;
     bool verbose_ = false, debug_ = false, explain_ = false, schema_ = false, man_ = false, reference_ = false,
          version_ = false, help_ = false, in_closed_ = false, reads_settings_ = true;

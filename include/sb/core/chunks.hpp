@@ -9,6 +9,7 @@
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/file_window.hpp>
+#include <sb/core/open_input.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/source.hpp>
 #include <sb/core/text.hpp>
@@ -46,6 +47,8 @@ public:
         : paths_{std::move(paths)}, limit_{line_limit} {}
     /// `is_document` sees the first bytes of each input; what it accepts is delivered whole, if it is not too large.
     void whole_if(std::function<bool(std::string_view)> is_document) { is_document_ = std::move(is_document); }
+    /// Called with the lock held, by any thread.
+    void on_wait(wait_report call) { waits_ = std::move(call); }
     /// No chunk is handed out any more.
     void stop() {
         std::lock_guard const hold{turn_};
@@ -94,7 +97,7 @@ private:
         unique_fd opened; // standard input stays whose it is
         int fd = STDIN_FILENO;
         if (path != "-") {
-            SB_TRY(opened, open_file(path, O_RDONLY));
+            SB_TRY(opened, open_input(path, waits_));
             fd = opened.get();
         }
         struct stat status {};
@@ -246,6 +249,7 @@ private:
     std::vector<std::string> paths_;
     std::size_t limit_;
     std::function<bool(std::string_view)> is_document_;
+    wait_report waits_;
     std::mutex turn_;
     std::size_t at_ = 0; // the input now
     std::uint64_t number_ = 0;

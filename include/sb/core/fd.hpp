@@ -43,7 +43,7 @@ auto retry(Call call) {
 /// open(2), always close-on-exec: a sandboxed program inherits what is named, never what leaked.
 inline result<unique_fd> open_file(std::string const& path, int flags, mode_t mode = 0) {
     int const fd = retry([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); });
-    if (fd < 0) return last_error("open", path);
+    if (fd < 0) return last_error("open", path.empty() ? "\"\"" : path);
     return unique_fd{fd};
 }
 
@@ -57,18 +57,23 @@ inline result<pipe_ends> make_pipe(int flags = 0) {
     return pipe_ends{unique_fd{ends[0]}, unique_fd{ends[1]}};
 }
 
-/// The whole of a small file; `limit` guards against a wrong path.
-inline result<std::string> read_file(std::string const& path, std::size_t limit = std::size_t{64} << 20) {
-    SB_TRY(auto const fd, open_file(path, O_RDONLY));
+/// What a descriptor has to say up to its end, of at most `limit` bytes; `path` is for the error.
+inline result<std::string> read_all(int fd, std::string const& path, std::size_t limit) {
     std::string text;
     char block[1 << 14];
     for (;;) {
-        auto const n = retry([&] { return ::read(fd.get(), block, sizeof block); });
+        auto const n = retry([&] { return ::read(fd, block, sizeof block); });
         if (n < 0) return last_error("read", path);
         if (n == 0) return text;
         text.append(block, static_cast<std::size_t>(n));
         if (text.size() > limit) return system_error("read " + path + ": larger than " + std::to_string(limit) + " bytes");
     }
+}
+
+/// The whole of a small file; `limit` guards against a wrong path.
+inline result<std::string> read_file(std::string const& path, std::size_t limit = std::size_t{64} << 20) {
+    SB_TRY(auto const fd, open_file(path, O_RDONLY));
+    return read_all(fd.get(), path, limit);
 }
 
 /// Makes a folder and those above it, as `mkdir -p` does; what is there stays as it is.

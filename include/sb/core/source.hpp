@@ -2,6 +2,7 @@
 // The bytes of a file or pipe, in blocks that end where a line ends.
 #pragma once
 #include <sb/core/fd.hpp>
+#include <sb/core/open_input.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <algorithm>
@@ -57,9 +58,9 @@ public:
     /// Borrows `fd`; `name` is for errors.
     explicit source(int fd, std::string name = "standard input") : fd_{fd}, name_{std::move(name)} {}
     /// "-" is standard input.
-    static result<source> open(std::string const& path) {
+    static result<source> open(std::string const& path, wait_report const& waits = {}) {
         if (path == "-") return source{STDIN_FILENO};
-        SB_TRY(auto file, open_file(path, O_RDONLY));
+        SB_TRY(auto file, open_input(path, waits));
         source s{file.get(), path};
         s.owned_ = std::move(file);
         return s;

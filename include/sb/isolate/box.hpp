@@ -57,6 +57,7 @@ public:
         network_before_ = count_network();
         char counts[1024];
         no_sockets_ = sockets_in(read_start(sockets4_.get(), counts));
+        no_known_ = socket_kinds::in(kinds_.get()).all;
         SB_CHECK(accept_space());
         reaper_.alone = true;
         return {};
@@ -119,6 +120,10 @@ public:
         if (!counts_tasks_ || before < 0 || ask({keeper_request::kind::count_tasks, {}}).has_error() || tasks_made_ < before) return std::nullopt;
         return tasks_made_ - before;
     }
+    /// Where the sockets of a run in it can be seen to.
+    socket_place sockets(socket_share const& share, std::int64_t memory_bytes) const noexcept {
+        return {-1, 0, sockets4_.get(), list_.get(), netlinks_.get(), no_sockets_, share, share.uncounted_beside(memory_bytes), kinds_.get(), no_known_};
+    }
     bool is_full() const noexcept { return written_.is_full(); }
     /// The folder that holds what the last run changed in the workspace, as it was laid down; -1: there is no workspace.
     int upper() const noexcept { return written_.of(upper_folder); }
@@ -149,7 +154,7 @@ private:
     box() = default;
     void strike() noexcept {
         // the last who lets go of a namespace has to take it down, and that is not to be us
-        mounts_changed_.reset(), queues_.reset(), sockets4_.reset(), sockets6_.reset(), devices_.reset();
+        mounts_changed_.reset(), queues_.reset(), sockets4_.reset(), netlinks_.reset(), kinds_.reset(), devices_.reset(), list_.reset();
         if (reaper_.pid > 0) ::kill(reaper_.pid, SIGKILL);
         ::kill(keeper_, SIGKILL);
     }
@@ -162,9 +167,9 @@ private:
         socket_ = std::move(from.socket_), reaper_ = std::exchange(from.reaper_, {}), keeper_ = std::exchange(from.keeper_, -1);
         written_ = std::move(from.written_), rules_ = std::move(from.rules_);
         mounts_changed_ = std::move(from.mounts_changed_), queues_ = std::move(from.queues_);
-        sockets4_ = std::move(from.sockets4_), sockets6_ = std::move(from.sockets6_), devices_ = std::move(from.devices_);
+        sockets4_ = std::move(from.sockets4_), netlinks_ = std::move(from.netlinks_), kinds_ = std::move(from.kinds_), devices_ = std::move(from.devices_), list_ = std::move(from.list_);
         unborn_of_ = std::exchange(from.unborn_of_, nullptr), number_ = from.number_, copies_work_ = from.copies_work_, unused_ = from.unused_, counts_tasks_ = from.counts_tasks_, tasks_made_ = from.tasks_made_;
-        no_queues_ = from.no_queues_, no_sockets_ = from.no_sockets_, network_before_ = from.network_before_, size_ = from.size_;
+        no_queues_ = from.no_queues_, no_sockets_ = from.no_sockets_, no_known_ = from.no_known_, network_before_ = from.network_before_, size_ = from.size_;
     }
 
     /// What the keeper has just made is as it should be; the reaper learns what may be done in it.
@@ -202,6 +207,7 @@ private:
                 if (!(reply.with >> i & 1)) continue;
                 unique_fd one{fds[next++]};
                 if (i == rules_fd) rules_ = std::move(one);
+                else if (i == socket_list) list_ = std::move(one);
                 else written_.take(static_cast<keeper_fd>(i), std::move(one));
             }
         }
@@ -233,7 +239,7 @@ private:
         }
         if (count < zygote_fds) return system_error("the first process of a sandbox sent no descriptors");
         mounts_changed_ = std::move(got[mounts_changed]), sockets4_ = std::move(got[socket_counts4]);
-        sockets6_ = std::move(got[socket_counts6]), devices_ = std::move(got[device_counts]);
+        netlinks_ = std::move(got[netlink_sockets]), kinds_ = std::move(got[socket_kind_counts]), devices_ = std::move(got[device_counts]);
         if (text.copy == 1) queues_ = std::move(got[queues_folder]);
         struct stat queues {};
         if (queues_ && ::fstat(queues_.get(), &queues) == 0) no_queues_ = queues.st_size;
@@ -295,9 +301,9 @@ private:
     std::int64_t tasks_made_ = -1;
     scratch_view written_;
     unique_fd rules_; // of Landlock, for the reaper
-    unique_fd mounts_changed_, queues_, sockets4_, sockets6_, devices_;
+    unique_fd mounts_changed_, queues_, sockets4_, netlinks_, kinds_, devices_, list_;
     off_t no_queues_ = 0;
-    std::int64_t no_sockets_ = 0;
+    std::int64_t no_sockets_ = 0, no_known_ = 0; // that there are at rest; of them those that a protocol knows
     std::optional<std::pair<std::int64_t, std::int64_t>> network_before_;
     scratch_size size_;
 };

@@ -37,7 +37,6 @@ public:
     static result<cgroup> make(cgroup_host const& host, std::string_view word) {
         cgroup made;
         made.name_ = host.group_name(word);
-        made.ceiling_ = host.pids_ceiling();
         made.here_ = machine_size::read();
         made.owner_ = ::getpid(); // from here on what was made is removed when we fail
         for (auto const& base : host.v1_bases()) SB_CHECK(made.add_folder(base, 1));
@@ -103,18 +102,44 @@ public:
 
     /// Just before a run, when nothing of the last one is alive. True when run_leaf() is another folder than before.
     result<bool> begin() {
-        bool const renew = leafy_ && used_ && !meter_.peak_begins_anew();
+        bool renew = leafy_ && used_ && !meter_.peak_begins_anew();
         if (renew) SB_CHECK(renew_leaf());
         used_ = true;
         meter_.watch(held_ && held_->memory_bytes >= 0, held_ && held_->cores >= 0);
         meter_.begin();
+        if (leafy_ && left_over() > most_left()) {
+            SB_CHECK(renew_leaf());
+            meter_.watch(held_ && held_->memory_bytes >= 0, held_ && held_->cores >= 0);
+            meter_.begin();
+            renew = true;
+        }
+        if (!residents_bytes_) residents_bytes_ = leafy_ ? 0 : meter_.base(), residents_kernel_bytes_ = leafy_ ? 0 : meter_.kernel_now();
         return renew;
+    }
+    /// Bytes charged at begin() that are not the residents', as they were at the first: page cache of files that earlier runs read or
+    /// wrote. A run that pushes them out can use as much again before its peak shows it, so a group that holds much of it is not
+    /// to be used again: what is cached stays charged to that group, and later runs find it cached.
+    std::int64_t left_over() const noexcept { return meter_.base().value_or(0) - residents_bytes_.value_or(leafy_ ? 0 : meter_.base().value_or(0)); }
+    /// The same without the kernel's own memory, where that is counted apart; as it is now.
+    std::optional<std::int64_t> cached_left() const noexcept {
+        auto const kernel = meter_.kernel_now();
+        if (!kernel || !residents_kernel_bytes_) return std::nullopt;
+        return left_over() - (*kernel - *residents_kernel_bytes_);
+    }
+    /// That is let pass: the kernel charges in steps of 256 KiB a processor, and has small things of its own that stay for a while.
+    static std::int64_t most_left() noexcept {
+        static std::int64_t const bytes = (std::int64_t{2} << 20) + (std::int64_t{256} << 10) * ::sysconf(_SC_NPROCESSORS_ONLN); // which opens a file each time
+        return bytes;
     }
     /// Others than the payload have come or gone: the next limits and figures are to be taken anew.
     void recount() noexcept { meter_.forget(), imposed_.pids = unknown, held_.reset(); }
     /// When the tree is dead.
     group_figures end() noexcept { return meter_.end(); }
     group_charges charged() noexcept { return meter_.charged(); }
+    /// Where sockets are counted apart: what they hold now, as a file; else -1.
+    int socket_count() const noexcept { return meter_.socket_count(); }
+    /// That TCP and UDP sockets held at most since begin(), where it is counted apart.
+    std::optional<std::int64_t> socket_peak() noexcept { return meter_.socket_peak(); }
 
     /// Kills everything in the group, the slot's own processes too, and waits for its end; false when that took longer
     /// than `patience_ns`.
@@ -185,9 +210,9 @@ private:
         name_ = std::move(from.name_), folders_ = std::move(from.folders_), hands_down_ = std::move(from.hands_down_);
         run_ = std::move(from.run_), keeper_ = std::move(from.keeper_), meter_ = std::move(from.meter_);
         places_ = from.places_, held_ = from.held_, in_force_ = from.in_force_, imposed_ = from.imposed_, given_ = from.given_;
-        ceiling_ = from.ceiling_, here_ = from.here_;
+        here_ = from.here_, residents_bytes_ = from.residents_bytes_, residents_kernel_bytes_ = from.residents_kernel_bytes_;
         leafy_ = from.leafy_, divided_ = from.divided_, used_ = from.used_;
-        memory_max_ = std::move(from.memory_max_), memory_swap_ = std::move(from.memory_swap_), pids_max_ = std::move(from.pids_max_);
+        memory_max_ = std::move(from.memory_max_), memory_swap_ = std::move(from.memory_swap_), pids_max_ = std::move(from.pids_max_), sockets_max_ = std::move(from.sockets_max_);
         cpu_max_ = std::move(from.cpu_max_), cpu_period_ = std::move(from.cpu_period_);
         owner_ = std::exchange(from.owner_, -1);
     }
@@ -270,6 +295,7 @@ private:
         imposed_ = {};
         auto const &memory = in[at(controller::memory)], &pids = in[at(controller::pids)], &cpu = in[at(controller::cpu)];
         memory_max_ = {memory, memory.version == 1 ? "memory.limit_in_bytes" : "memory.max", O_RDWR};
+        if (memory.version == 1) sockets_max_ = {memory, "memory.kmem.tcp.limit_in_bytes", O_RDWR}; // of UDP too, whatever its name says
         memory_swap_ = {memory, memory.version == 1 ? "memory.memsw.limit_in_bytes" : "memory.swap.max", O_RDWR};
         pids_max_ = {pids, "pids.max", O_RDWR};
         cpu_max_ = {cpu, cpu.version == 1 ? "cpu.cfs_quota_us" : "cpu.max", O_RDWR};
@@ -278,6 +304,7 @@ private:
 
     result<void> impose(group_limits const& asked) {
         SB_CHECK(impose_memory(asked.memory_bytes));
+        impose_sockets(asked.socket_bytes);
         SB_CHECK(impose_pids(asked.pids));
         return impose_cpu(asked.cores);
     }
@@ -297,12 +324,17 @@ private:
         if (bytes >= 0 && (!in_force_.memory_bytes || *in_force_.memory_bytes > bytes)) in_force_.memory_bytes.reset();
         return {};
     }
+    void impose_sockets(std::int64_t bytes) {
+        if (!sockets_max_ || imposed_.socket_bytes == bytes) return;
+        bool const done = sockets_max_.write(bytes < 0 ? std::string{"-1"} : cat(bytes / 2));
+        imposed_.socket_bytes = done ? bytes : unknown;
+        in_force_.socket_bytes = done && bytes >= 0 ? sockets_max_.number() : std::nullopt;
+    }
     result<void> impose_pids(std::int64_t pids) {
         if (!pids_max_ || imposed_.pids == pids) return {};
         auto const residents = meter_.residents().value_or(0); // what is there and is not the payload's
         auto allowed = pids < 0 ? std::optional<std::int64_t>{} : std::optional{pids + residents};
         if (allowed) allowed = std::min(*allowed, most_processes); // with the residents it can be one too many
-        if (ceiling_) allowed = allowed ? std::min(*allowed, *ceiling_) : *ceiling_;
         if (!pids_max_.write(allowed ? cat(*allowed) : std::string{"max"})) return last_error("limit processes in", name_);
         imposed_.pids = pids;
         auto const now = pids_max_.number();
@@ -352,12 +384,12 @@ private:
     group_places places_{}; // v2's are those of the slot's folder
     unique_fd run_, keeper_;
     group_meter meter_;
-    detail::group_file memory_max_, memory_swap_, pids_max_, cpu_max_, cpu_period_;
+    detail::group_file memory_max_, memory_swap_, sockets_max_, pids_max_, cpu_max_, cpu_period_;
+    std::optional<std::int64_t> residents_bytes_, residents_kernel_bytes_; // charged when nothing had run yet; of that the kernel's own
     std::optional<group_limits> held_; // as asked last
     group_limits imposed_; // as written
     limits_in_force in_force_;
     std::optional<uid_t> given_;
-    std::optional<std::int64_t> ceiling_;
     machine_size here_;
     bool leafy_ = false, divided_ = false, used_ = false;
     pid_t owner_ = -1;

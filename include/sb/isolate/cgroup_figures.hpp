@@ -21,6 +21,7 @@ struct group_figures {
     std::optional<std::int64_t> cpu_user_ns, cpu_system_ns; ///< the same, shared out by what timer ticks saw: poor below some 100 ticks
     std::optional<std::int64_t> memory_peak_bytes; ///< charged at most, page cache included; in steps of 256 KiB a processor, so that much may be in the base already
     std::optional<std::int64_t> memory_base_bytes; ///< charged at begin()
+    std::optional<std::int64_t> socket_peak_bytes; ///< held by TCP and UDP sockets at most, where that is not in the peak: v1
     std::optional<std::int64_t> memory_limit_hits; ///< how often memory had to be taken back, or a process killed, at the limit; v1 may not say
     std::optional<std::int64_t> oom_kills;
     std::optional<std::int64_t> fork_refusals;
@@ -91,6 +92,8 @@ public:
             hits_swap_ = {memory, "memory.memsw.failcnt"}; // with both limits alike the sum fails first
             oom_ = {memory, "memory.oom_control"};
             kernel_ = {memory, "memory.kmem.usage_in_bytes"};
+            sockets_now_ = {memory, "memory.kmem.tcp.usage_in_bytes"};
+            sockets_ = {memory, "memory.kmem.tcp.max_usage_in_bytes", O_RDWR};
         } else if (memory.version == 2) {
             usage_ = {memory, "memory.current"};
             peak_ = {memory, "memory.peak", O_RDWR};
@@ -117,6 +120,10 @@ public:
     bool peak_begins_anew() const noexcept { return memory_version_ != 2 || resets_; }
     /// Bytes charged now.
     std::int64_t charged_now() const noexcept { return usage_.number().value_or(0); }
+    /// The kernel's own part of that, where a number of its own says it: v1.
+    std::optional<std::int64_t> kernel_now() const noexcept { return kernel_.number(); }
+    /// Bytes that were charged when the run began.
+    std::optional<std::int64_t> base() const noexcept { return base_.memory; }
     /// Processes and threads in the group that are not the payload's: counted when others came or went. Later a child may wait
     /// there already for its run.
     std::optional<std::int64_t> residents() noexcept {
@@ -146,6 +153,11 @@ public:
             else base_.cpu = cpu_.number();
         }
         base_.memory = usage_.number();
+        if (sockets_held_) { // those of the last run may be going still
+            (void)sockets_.write("0");
+            sockets_base_ = sockets_now_.number().value_or(0);
+            sockets_held_ = sockets_base_ > 0;
+        }
     }
 
     group_figures end() noexcept {
@@ -173,6 +185,15 @@ public:
         last_ = now;
         warm_ = true;
         return got;
+    }
+
+    int socket_count() const noexcept { return sockets_now_.fd(); }
+    /// That TCP and UDP sockets held at most since begin(): apart from the memory figures on v1, part of them on v2.
+    std::optional<std::int64_t> socket_peak() noexcept {
+        auto peak = sockets_.number();
+        sockets_held_ = sockets_held_ || peak.value_or(0) > 0;
+        if (peak) *peak = std::max<std::int64_t>(*peak - sockets_base_, 0);
+        return peak;
     }
 
     /// At the end of a run; page cache that an earlier one left is not this one's. Costs more than all the rest: the
@@ -249,9 +270,11 @@ private:
         return us ? std::optional{*us * 1000} : std::nullopt;
     }
 
-    detail::group_file usage_, peak_, hits_, hits_swap_, oom_, kernel_, stat_, pids_now_, pids_peak_, pids_events_, throttle_, cpu_, user_, system_, cpu_stat_;
+    detail::group_file usage_, peak_, hits_, hits_swap_, oom_, kernel_, sockets_, sockets_now_, stat_, pids_now_, pids_peak_, pids_events_, throttle_, cpu_, user_, system_, cpu_stat_;
     int memory_version_ = 0, throttle_version_ = 0;
     bool resets_ = false;
+    bool sockets_held_ = true; // something, when one last looked
+    std::int64_t sockets_base_ = 0;
     bool warm_ = false; // last_ is of the run before, and of the same files
     bool watches_memory_ = false, watches_cpu_ = false;
     counts base_, last_;

@@ -2,8 +2,9 @@
 // Which control groups this process can make, and where: each answer is proven by making one and removing it.
 //
 // How it works: a group of ours is a folder named "sandbench-", an id, and ".", a word. On v1 it lies in our own group of
-// each hierarchy, so that whatever limits hold us hold our runs too; on v2 where cgroup_plan.hpp says. No other group is
-// written to, but for the one switch that hands a controller down, which is put back.
+// each hierarchy, so that whatever limits hold us hold our runs too; on v2 in our own group as well, or in the one that the
+// caller names (cgroup_plan.hpp). No other group is written to, but for the one switch that hands a controller down, which is
+// put back.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -15,12 +16,17 @@
 #include <sb/isolate/remove_tree.hpp>
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <cstring>
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <linux/magic.h>
+#include <memory>
 #include <string>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -50,14 +56,17 @@ public:
     /// them, before it is done. An error: it is not done.
     using announcement = std::function<result<void>(std::vector<std::string> const& bases, std::vector<std::string> const& switched_on)>;
 
-    /// Looks, and proves what it found. `id` names all groups made from here on. What is not announced is lost track of when we
-    /// are killed meanwhile.
-    static cgroup_host find(std::string id = random_id()) {
-        auto host = announced(std::move(id), [](auto const&, auto const&) -> result<void> { return {}; });
-        return std::move(*host);
+    /// Looks, and proves what it found. `id` names all groups made from here on; `below` is a v2 folder in which they are to be
+    /// made wherever we are ourselves, empty: our own group. What is not announced is lost track of when we are killed meanwhile.
+    static result<cgroup_host> find(std::string id = random_id(), std::string const& below = {}) {
+        return announced(std::move(id), below, [](auto const&, auto const&) -> result<void> { return {}; });
     }
-    static result<cgroup_host> announced(std::string id, announcement const& announce) {
+    static result<cgroup_host> announced(std::string id, std::string const& below, announcement const& announce) {
         cgroup_host host{std::move(id)};
+        std::string named;
+        if (!below.empty()) {
+            SB_TRY(named, named_place(below));
+        }
         auto const mounts = read_file("/proc/self/mountinfo"), groups = read_file("/proc/self/cgroup");
         if (mounts.has_error() || groups.has_error()) {
             for (auto& why : host.why_not_) why = mounts.has_error() ? mounts.error().what : groups.error().what;
@@ -65,11 +74,11 @@ public:
         }
         for (auto& why : host.why_not_) why = "no control group hierarchy is mounted";
         auto const all = read_hierarchies(*mounts, *groups);
-        if (auto const places = writable_places(all); !places.empty()) SB_CHECK(announce(places, {}));
+        if (auto const places = writable_places(all, named); !places.empty()) SB_CHECK(announce(places, {}));
         for (auto const& h : all)
             if (h.version == 1) host.take_v1(h);
         for (auto const& h : all)
-            if (h.version == 2) SB_CHECK(host.take_v2(h, announce));
+            if (h.version == 2) SB_CHECK(host.take_v2(h, named, announce));
         return host;
     }
     cgroup_host(cgroup_host&& from) noexcept { take(from); }
@@ -102,8 +111,6 @@ public:
     }
     std::string const& id() const noexcept { return id_; }
     std::string group_name(std::string_view word) const { return cat(group_prefix, id_, ".", word); }
-    /// Limits of processes that hold in the groups we had to leave: none is to be exceeded.
-    std::optional<std::int64_t> pids_ceiling() const noexcept { return pids_ceiling_; }
     /// Controllers that were switched on in v2_base(): "+memory" and so on is undone by restore().
     std::vector<std::string> const& switched_on() const noexcept { return switched_on_; }
 
@@ -133,7 +140,7 @@ private:
         v2_base_ = std::move(from.v2_base_), v2_why_not_ = std::move(from.v2_why_not_), own_group_ = std::move(from.own_group_);
         v1_bases_ = std::move(from.v1_bases_), switched_on_ = std::move(from.switched_on_);
         base_ = std::move(from.base_), why_not_ = std::move(from.why_not_);
-        version_ = from.version_, told_ = from.told_, pids_ceiling_ = from.pids_ceiling_;
+        version_ = from.version_, told_ = from.told_;
         owner_ = std::exchange(from.owner_, -1);
     }
     void restore_quietly() {
@@ -151,8 +158,20 @@ private:
         return why;
     }
 
+    /// What the caller named, as its real path. That there is none is his error, and no reason to do without.
+    static result<std::string> named_place(std::string const& below) {
+        if (!below.starts_with('/')) return caller_error(cat("--cgroup ", below, ": must be an absolute path"));
+        auto const folder = detail::open_folder(AT_FDCWD, below.c_str());
+        if (!folder) return caller_error(cat("--cgroup ", below, ": ", std::strerror(errno)));
+        struct statfs facts {};
+        if (::fstatfs(folder.get(), &facts) != 0 || facts.f_type != CGROUP2_SUPER_MAGIC) return caller_error(cat("--cgroup ", below, ": not a control group of version 2"));
+        std::unique_ptr<char, void (*)(void*)> const real{::realpath(below.c_str(), nullptr), ::free};
+        if (!real) return last_error("--cgroup", below);
+        return std::string{real.get()};
+    }
+
     /// Where try_group and all that comes after it may make a folder.
-    static std::vector<std::string> writable_places(std::vector<cgroup_hierarchy> const& all) {
+    static std::vector<std::string> writable_places(std::vector<cgroup_hierarchy> const& all, std::string const& named) {
         std::vector<std::string> places;
         auto const add = [&](std::string const& path) {
             if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0) places.push_back(path);
@@ -163,11 +182,7 @@ private:
         for (auto const& h : all)
             if (h.version == 1 && !h.own.empty() && useful(h)) add(h.own);
         for (auto const& h : all)
-            if (h.version == 2 && !h.own.empty())
-                for (auto path = h.own;; path.resize(path.rfind('/'))) {
-                    add(path);
-                    if (path.size() <= h.mount.size()) break;
-                }
+            if (h.version == 2 && (!named.empty() || !h.own.empty())) add(named.empty() ? h.own : named);
         return places;
     }
 
@@ -197,63 +212,53 @@ private:
         if (wanted) v1_bases_.push_back(h.own);
     }
 
-    /// The groups from our own up to the mount, as they are now.
-    std::vector<v2_level> look_up(cgroup_hierarchy const& h) const {
-        std::vector<v2_level> levels;
-        for (auto path = h.own;; path.resize(path.rfind('/'))) {
-            v2_level one;
-            one.path = path;
-            auto const text = [&](char const* name) {
-                auto const got = read_file(cat(path, "/", name));
-                return got.has_error() ? std::string{} : *got;
-            };
-            one.root = ::access((path + "/cgroup.type").c_str(), F_OK) != 0;
-            one.available = detail::words(text("cgroup.controllers"));
-            one.enabled = detail::words(text("cgroup.subtree_control"));
-            one.can_switch = ::faccessat(AT_FDCWD, (path + "/cgroup.subtree_control").c_str(), W_OK, AT_EACCESS) == 0;
-            // a process moves only where the group above both places may be written
-            if (::faccessat(AT_FDCWD, (path + "/cgroup.procs").c_str(), W_OK, AT_EACCESS) != 0) one.cannot_make = last_error("write", path + "/cgroup.procs").what;
-            else one.cannot_make = try_group(path, {"cgroup.procs"});
-            for (auto const& pid : detail::words(text("cgroup.procs"))) one.strangers += pid != cat(::getpid());
-            auto const held = [&](char const* name) {
-                auto const value = std::string{trim(text(name))};
-                if (!value.empty() && !value.starts_with("max")) one.holds = cat(name, " ", value);
-            };
-            held("memory.max"), held("cpu.max");
-            one.pids_max = lone_number(text("pids.max"));
-            levels.push_back(std::move(one));
-            if (path.size() <= h.mount.size()) return levels;
-        }
+    /// Our own group, or the one that is named, as it is now.
+    v2_place look_at(cgroup_hierarchy const& h, std::string const& named) const {
+        v2_place one;
+        one.path = named.empty() ? h.own : named;
+        one.own = one.path == h.own, one.named = !named.empty();
+        auto const text = [&](char const* name) {
+            auto const got = read_file(cat(one.path, "/", name));
+            return got.has_error() ? std::string{} : *got;
+        };
+        one.root = ::access((one.path + "/cgroup.type").c_str(), F_OK) != 0;
+        one.available = detail::words(text("cgroup.controllers"));
+        one.enabled = detail::words(text("cgroup.subtree_control"));
+        one.can_switch = ::faccessat(AT_FDCWD, (one.path + "/cgroup.subtree_control").c_str(), W_OK, AT_EACCESS) == 0;
+        // a process moves only where the group above both places may be written
+        auto const above = cat(detail::shared_path(one.path, h.own.empty() ? one.path : h.own), "/cgroup.procs");
+        if (::faccessat(AT_FDCWD, above.c_str(), W_OK, AT_EACCESS) != 0) one.cannot_make = last_error("write", above).what;
+        else one.cannot_make = try_group(one.path, {"cgroup.procs"});
+        for (auto const& pid : detail::words(text("cgroup.procs"))) one.strangers += pid != cat(::getpid());
+        return one;
     }
 
-    result<void> take_v2(cgroup_hierarchy const& h, announcement const& announce) {
+    result<void> take_v2(cgroup_hierarchy const& h, std::string const& named, announcement const& announce) {
         std::vector<controller> wanted;
         for (auto const c : all_controllers)
             if (!has(c)) wanted.push_back(c);
-        if (h.own.empty()) {
+        if (h.own.empty() && named.empty()) {
             v2_why_not_ = cat("our own group lies outside what is mounted on ", h.mount);
             for (auto const c : wanted)
                 if (!told_[at(c)]) why_not_[at(c)] = v2_why_not_;
             return {};
         }
-        auto const levels = look_up(h);
-        auto plan = plan_v2(levels, wanted);
+        auto const place = look_at(h, named);
+        auto plan = plan_v2(place, wanted);
         for (auto const c : wanted)
             if (auto& why = plan.why_not[at(c)]; !why.empty() && !told_[at(c)]) why_not_[at(c)] = std::move(why);
-        if (!plan.level) {
-            v2_why_not_ = levels.front().cannot_make;
+        if (!plan.usable) {
+            v2_why_not_ = place.cannot_make;
             return {};
         }
-        auto const& chosen = levels[*plan.level];
-        v2_base_ = chosen.path;
-        pids_ceiling_ = plan.pids_max;
+        v2_base_ = place.path;
         if (!plan.switch_on.empty()) {
             std::vector<std::string> names;
             for (auto const c : plan.switch_on) names.emplace_back(name_of(c));
             SB_CHECK(announce(bases(), names));
         }
         if (plan.move_self) {
-            auto const moved = move_self(chosen.path);
+            auto const moved = move_self(place.path);
             if (!moved.empty()) give_up(plan, moved);
         }
         for (auto const c : plan.switch_on) {
@@ -292,7 +297,6 @@ private:
     std::array<std::string, std::size(all_controllers)> base_, why_not_;
     std::array<int, std::size(all_controllers)> version_{};
     std::array<bool, std::size(all_controllers)> told_{}; // v1 has this controller, so v1 has the reason
-    std::optional<std::int64_t> pids_ceiling_;
     pid_t owner_ = -1;
 };
 

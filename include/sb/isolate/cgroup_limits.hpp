@@ -20,6 +20,7 @@ struct group_limits {
     std::int64_t memory_bytes = limits::none; ///< memory and swap together
     std::int64_t pids = limits::none; ///< processes and threads of the payload at once
     double cores = limits::none; ///< processor time a second, in processors; fractions count
+    std::int64_t socket_bytes = limits::none; ///< that TCP and UDP sockets may hold, where a group counts them apart from memory: v1. At half of it senders wait
     friend bool operator==(group_limits const&, group_limits const&) = default;
 };
 
@@ -29,6 +30,7 @@ struct limits_in_force {
     bool swap_too = false; ///< swap is counted in that limit, or the group gets none
     std::optional<std::int64_t> pids;
     std::optional<double> cores;
+    std::optional<std::int64_t> socket_bytes; ///< at which senders wait; the kernel goes beyond it, so somebody has to look
 };
 
 /// What a limit cannot exceed.

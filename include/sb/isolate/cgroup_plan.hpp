@@ -1,101 +1,58 @@
 // SPDX-License-Identifier: MIT
-// Where in a v2 hierarchy our groups can be made: decided from what was read, so that a recorded host is a test.
+// Whether groups of ours can be made at a place in a v2 hierarchy: decided from what was read, so that a recorded host is a test.
 //
-// How it works: a v2 group either holds processes or hands controllers to its children, never both; only the root of
-// the hierarchy may do both. So there are three places for us, tried from the nearest: our own group, if we are alone
-// in it (we then move into a child and back at the end); a group above it that hands controllers down already; the root,
-// where a controller that is off may be switched on and is switched off again. Going up leaves the limits of the groups
-// that are left: where one of those holds memory or processor time we stay under it. A limit of processes is taken along.
+// How it works: the place is the group that we were started in, or the one that the caller names. Groups above our own are
+// somebody else's, whoever we are: a service manager or a batch system has put its limits there, and a group beside ours would be
+// out of them. A v2 group either holds processes or hands controllers to its children, never both; only the root of the
+// hierarchy may do both. So in our own group we must be alone: we then move into a child of it, and back at the end.
 #pragma once
 #include <sb/core/text.hpp>
 #include <sb/isolate/cgroup_text.hpp>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace sb::isolate {
 
-/// One group on the way from our own up to where the hierarchy is mounted.
-struct v2_level {
+/// A group as it was found.
+struct v2_place {
     std::string path;
+    bool own = true; ///< we are in it
+    bool named = false; ///< the caller has named it
     bool root = false; ///< of the whole hierarchy, not of a namespace
     std::vector<std::string> available, enabled; ///< cgroup.controllers, cgroup.subtree_control
     std::string cannot_make; ///< why no child can be made and no process moved here; empty: both can
     bool can_switch = false; ///< cgroup.subtree_control may be written
     int strangers = 0; ///< processes in it other than ours
-    std::string holds; ///< "memory.max 1073741824": a limit that leaving it would lose; empty: none
-    std::optional<std::int64_t> pids_max; ///< a limit that can be taken along
 };
 
 struct v2_plan {
-    std::optional<std::size_t> level; ///< where; nothing: nowhere
+    bool usable = false; ///< groups can be made there, with these controllers or without
     std::vector<controller> has; ///< of the wanted; cpuacct is everywhere
     std::vector<controller> switch_on; ///< those of them that are off
     bool move_self = false; ///< we must leave this group for a child of it first
-    std::optional<std::int64_t> pids_max; ///< of the groups that are left
     std::string why_not[std::size(all_controllers)]; ///< for each wanted controller that is not in `has`
 };
 
-namespace detail {
+/// How a caller gets groups where there are none for him.
+inline constexpr std::string_view own_group_advice = "start sb-exec alone in a group (systemd-run --scope -p Delegate=yes sb-exec …), or name one with --cgroup";
 
-struct v2_offer {
-    std::vector<controller> has, switch_on;
-    bool move_self = false;
-    std::string why_not[std::size(all_controllers)];
-};
-
-inline v2_offer offer_of(v2_level const& at, bool own, std::vector<controller> const& wanted) {
-    v2_offer offer;
+inline v2_plan plan_v2(v2_place const& at, std::vector<controller> const& wanted) {
+    v2_plan plan;
+    plan.usable = at.cannot_make.empty();
     for (auto const c : wanted) {
-        auto& why = offer.why_not[static_cast<std::size_t>(c)];
+        auto& why = plan.why_not[static_cast<std::size_t>(c)];
         auto const name = name_of(c);
-        if (c == controller::cpuacct || contains(at.enabled, name)) offer.has.push_back(c);
-        else if (!contains(at.available, name)) why = cat("no ", name, " controller in ", at.path);
+        bool mended_by_place = true;
+        if (!plan.usable) why = at.cannot_make;
+        else if (c == controller::cpuacct || detail::contains(at.enabled, name)) plan.has.push_back(c);
+        else if (!detail::contains(at.available, name)) why = cat("no ", name, " controller in ", at.path), mended_by_place = !at.root;
         else if (!at.can_switch) why = cat("the ", name, " controller is off below ", at.path, " and we may not write its cgroup.subtree_control");
-        else if (!at.root && !own) why = cat("the ", name, " controller is off below ", at.path, ", which is not ours");
         else if (!at.root && at.strangers > 0)
             why = cat(at.path, " cannot hand out the ", name, " controller: ", at.strangers, at.strangers == 1 ? " other process is" : " other processes are", " in it");
-        else offer.has.push_back(c), offer.switch_on.push_back(c), offer.move_self |= !at.root;
+        else plan.has.push_back(c), plan.switch_on.push_back(c), plan.move_self |= at.own && !at.root;
+        if (!why.empty() && !at.named && mended_by_place) why += cat("; ", own_group_advice);
     }
-    return offer;
-}
-
-} // namespace detail
-
-/// The place that gives most of what is wanted; of equals the nearest. `levels` begin with our own group.
-inline v2_plan plan_v2(std::vector<v2_level> const& levels, std::vector<controller> const& wanted) {
-    v2_plan best;
-    std::optional<std::int64_t> left_pids;
-    std::string last_wall; // why nothing further up can be used
-    bool told = false;
-    for (std::size_t i = 0; i < levels.size(); ++i) {
-        auto const& at = levels[i];
-        if (!at.cannot_make.empty()) {
-            if (!told)
-                for (auto const c : wanted) best.why_not[static_cast<std::size_t>(c)] = at.cannot_make;
-            told = true;
-        } else {
-            auto offer = detail::offer_of(at, i == 0, wanted);
-            if (!best.level || offer.has.size() > best.has.size()) {
-                best.level = i;
-                best.has = std::move(offer.has);
-                best.switch_on = std::move(offer.switch_on);
-                best.move_self = offer.move_self;
-                best.pids_max = left_pids;
-                for (auto const c : wanted) best.why_not[static_cast<std::size_t>(c)] = std::move(offer.why_not[static_cast<std::size_t>(c)]);
-                told = true;
-            }
-        }
-        if (!at.holds.empty()) {
-            last_wall = cat("; going further up would leave the limit ", at.holds, " of ", at.path);
-            break;
-        }
-        if (at.pids_max) left_pids = left_pids ? std::min(*left_pids, *at.pids_max) : *at.pids_max;
-    }
-    for (auto& why : best.why_not)
-        if (!why.empty()) why += last_wall;
-    return best;
+    return plan;
 }
 
 } // namespace sb::isolate

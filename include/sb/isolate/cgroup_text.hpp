@@ -69,6 +69,12 @@ inline std::string seen_at(std::string_view mount, std::string_view root, std::s
     return cat(mount, group);
 }
 
+/// The deepest folder that holds both or is one of them.
+inline std::string shared_path(std::string_view a, std::string_view b) {
+    while (!(b == a || (b.starts_with(a) && b[a.size()] == '/'))) a = a.substr(0, a.rfind('/'));
+    return std::string{a};
+}
+
 } // namespace detail
 
 /// The hierarchies in /proc/self/mountinfo, with our place from /proc/self/cgroup. Of two mounts of one hierarchy the

@@ -35,9 +35,11 @@ struct confine_request {
     std::vector<binding> bindings; ///< more to be seen, by absolute paths
     std::vector<std::string> environment{"PATH=/usr/local/bin:/usr/bin:/bin"}; ///< NAME=VALUE; HOME and TMPDIR are added
     std::string input = "/dev/null"; ///< file that becomes standard input
+    std::string groups_below; ///< v2 control group in which one of its own is made; empty: in the caller's
     int level = default_level; ///< see security_level.hpp
     double wall_s = 30;
     std::int64_t memory_bytes = limits::none, processes = 1024, cpu_seconds = limits::none;
+    std::int64_t open_files = 1024; ///< a process
     double cores = limits::none;
     std::int64_t scratch_bytes = std::int64_t{64} << 20; ///< all that it may write; it lies in memory
     std::int64_t output_bytes = std::int64_t{8} << 20; ///< a stream; more of it ends the run
@@ -46,7 +48,7 @@ struct confine_request {
 /// How it ended, and what it took.
 struct confined {
     int status = 0; ///< as wait gives it, of the first process
-    killer killed_by = killer::nobody; ///< why we ended it: time, output
+    killer killed_by = killer::nobody; ///< why we ended it: time, output, files
     bool out_of_memory = false, out_of_processes = false, out_of_space = false; ///< limits that were reached
     double wall_s = 0; ///< from exec to its end
     std::optional<double> cpu_s; ///< of the whole tree
@@ -60,7 +62,10 @@ struct confined {
     /// One line for a person.
     std::string how() const {
         if (killed_by == killer::wall) return "its time was up";
+        if (killed_by == killer::sockets) return "its sockets held more of the host's memory than one run may";
+        if (killed_by == killer::kernel_memory) return "its file locks or sockets made the kernel keep more memory than one run may";
         if (killed_by == killer::output) return "it wrote more than it may";
+        if (killed_by == killer::files) return "it kept more files than it may";
         auto text = WIFEXITED(status) ? cat("exit status ", WEXITSTATUS(status)) : cat("signal ", WTERMSIG(status));
         if (out_of_memory) text += ", out of memory";
         if (out_of_processes) text += ", out of processes";
@@ -114,10 +119,10 @@ public:
         job task;
         SB_TRY(task.path, program_of(what_, plan.shown));
         SB_TRY(plan.user, choose_payload_user());
-        SB_TRY(auto lent, lend_work(plan.shown.work, plan.user));
+        SB_TRY(auto lent, lend_work(plan.shown.work_place, plan.user));
         plan.owners = std::move(lent.owners), plan.lower = lent.lower;
 
-        auto host = cgroup_host::find();
+        SB_TRY(auto host, cgroup_host::find(random_id(), what_.groups_below));
         auto const held = hold_what_can_be(host, plan.user, task.held);
         std::optional<cgroup> group;
         if (can_group_) {
@@ -127,22 +132,28 @@ public:
         }
         if (group && ::getrandom(&task.clone_key, sizeof task.clone_key, 0) != sizeof task.clone_key) return last_error("getrandom");
         box_plan walls{what_.level, {}, task.held.numbered_pids};
-        SB_TRY(walls.filter, make_filter(level_of(walls.level), task.clone_key));
+        SB_TRY(walls.filter, make_filter(level_of(walls.level), {task.clone_key, plan.shown.host_writable()}));
         SB_TRY(auto origin, nursery::make(plan, room, group ? &*group : nullptr));
-        SB_TRY(auto place, box::make(origin, walls, {task.held.scratch_bytes, std::max<std::int64_t>(task.held.scratch_bytes / 4096, 1024)}));
+        SB_TRY(auto place, box::make(origin, walls, {task.held.scratch_bytes, scratch_files(task.held.scratch_bytes, held.memory_bytes)}));
+        int socket_count = -1;
         if (group) {
-            SB_TRY([[maybe_unused]] auto const in_force, group->hold(held));
+            SB_TRY(auto const in_force, group->hold(held));
+            if (in_force.socket_bytes) socket_count = group->socket_count();
             SB_TRY([[maybe_unused]] bool const moved, group->begin());
             task.group = group->run_leaf();
         }
-        task.argv = what_.argv, task.environment = what_.environment, task.in = what_.input;
+        task.sockets = place.sockets(socket_share::of_machine(1), held.memory_bytes);
+        if (socket_count >= 0) task.sockets.group = socket_count, task.sockets.most = held.socket_bytes;
+        task.argv = what_.argv, task.environment = what_.environment;
         task.environment.push_back(cat("HOME=", sandbox_home));
         task.environment.push_back("TMPDIR=/tmp");
         task.folder = plan.shown.work.empty() ? std::string{sandbox_home} : plan.shown.work;
         task.keep_output = true;
         input_file input;
-        if (struct stat facts {}; task.in != nothing_to_read && ::stat(task.in.c_str(), &facts) == 0 && input_file::takes(facts)) {
-            SB_TRY(task.in, input.name_of(task.in));
+        if (what_.input != nothing_to_read) {
+            SB_TRY(input, input_file::open(what_.input));
+            if (input_file::takes(input.facts())) input.guard();
+            task.in = input.name(), task.in_called = input.was_named() ? input.called() : std::string{};
         }
         last_resort overdue; // whatever keeps us from looking at the clock
         overdue.in(task.held.wall_ns + most_overdue_ns);
@@ -156,7 +167,8 @@ private:
 
     result<void> choose_view(view& shown) const {
         if (!what_.work.empty()) {
-            SB_TRY(shown.work, workspace_folder(what_.work));
+            SB_TRY(shown.work_place, workspace_folder(what_.work));
+            shown.work = shown.work_place.path();
         }
         for (auto const& each : what_.bindings) {
             SB_TRY(auto made, parse_binding(cat(each.source, ":", each.target, std::string_view{each.writable ? ":rw" : ":ro"})));
@@ -170,8 +182,11 @@ private:
         std::string loose;
         auto const say = [&](std::string_view which, controller c) { loose += cat(loose.empty() ? "" : "\n", which, ": ", host.why_not(c)); };
         group_limits tree;
+        tree.socket_bytes = socket_share::of_machine(1).beside(host.has(controller::memory) ? what_.memory_bytes : limits::none);
         each.wall_ns = static_cast<std::int64_t>(std::min(what_.wall_s, 1e9) * 1e9);
         each.output_bytes = what_.output_bytes, each.scratch_bytes = what_.scratch_bytes, each.cpu_seconds = what_.cpu_seconds;
+        each.open_files = what_.open_files;
+        if (auto const all = most_files_here(); all > 0) each.all_files = all / files_part;
         for (auto const c : {controller::memory, controller::pids, controller::cpu, controller::cpuacct}) can_group_ = can_group_ || host.has(c);
         if (what_.memory_bytes >= 0) {
             if (host.has(controller::memory)) tree.memory_bytes = what_.memory_bytes;

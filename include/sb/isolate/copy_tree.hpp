@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Copies a folder that a hostile program may have filled: no link is followed, nothing special is opened, nothing waits, and what
-// takes no room takes none in the copy.
+// Copies a folder that a hostile program may have filled: no link is followed, nothing special is opened, nothing waits, what
+// takes no room takes none in the copy, names of one file are names of one file, and what cannot be copied is skipped and told.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
+#include <sb/isolate/look_as.hpp>
 #include <sb/isolate/remove_tree.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdint>
+#include <cstring>
 #include <fcntl.h>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace sb::isolate {
@@ -26,7 +31,9 @@ struct tree_copy {
     std::int64_t inodes = 0; ///< files, folders and links
     std::vector<std::string> skipped; ///< with the reason, a few of them
     std::int64_t skipped_count = 0;
-    std::vector<std::string> removed; ///< marks of an overlay that a name of the folder below is gone
+    std::string failed; ///< the first that could be read and not be made again, with the reason: for who needs all of it
+    std::vector<std::string> removed; ///< marks of an overlay that a name of the folder below is gone, as many as are told
+    std::int64_t removed_count = 0;
 };
 
 struct tree_owner {
@@ -34,11 +41,28 @@ struct tree_owner {
     gid_t gid;
 };
 
+/// Meanwhile a file that would be larger than RLIMIT_FSIZE is an error and not our end: how large it is others chose.
+class deaf_to_file_limit {
+public:
+    deaf_to_file_limit() {
+        struct sigaction deaf {};
+        deaf.sa_handler = SIG_IGN;
+        ::sigaction(SIGXFSZ, &deaf, &before_);
+    }
+    deaf_to_file_limit(deaf_to_file_limit const&) = delete;
+    deaf_to_file_limit& operator=(deaf_to_file_limit const&) = delete;
+    ~deaf_to_file_limit() { ::sigaction(SIGXFSZ, &before_, nullptr); }
+
+private:
+    struct sigaction before_ {};
+};
+
 namespace detail {
 
 class tree_copier {
 public:
-    tree_copier(std::optional<tree_owner> owner, std::int64_t most_bytes, tree_copy& told) : owner_{owner}, most_bytes_{most_bytes}, told_{told} {}
+    tree_copier(int top, std::optional<tree_owner> owner, std::int64_t most_bytes, bool opens, std::optional<tree_owner> reader, tree_copy& told)
+        : top_{top}, owner_{owner}, most_bytes_{most_bytes}, opens_{opens}, reader_{reader}, told_{told} {}
 
     result<void> folder(int from, int to, std::string const& called, int depth) {
         auto const names = names_in(from);
@@ -47,16 +71,19 @@ public:
         for (auto const& name : *names) {
             auto const path = called.empty() ? name : cat(called, "/", name);
             struct stat facts {};
-            if (::fstatat(from, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+            if (no_room_ >= most_without_room) {
+                fail(path, ENOSPC);
+            } else if (::fstatat(from, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
                 skip(path, std::strerror(errno));
             } else if (S_ISREG(facts.st_mode)) {
-                SB_CHECK(file(from, to, name, path, facts));
+                file(from, to, name, path, facts);
             } else if (S_ISDIR(facts.st_mode)) {
                 if (depth >= deepest) skip(path, "too deep");
-                else SB_CHECK(inner(from, to, name, path, facts, depth));
+                else inner(from, to, name, path, facts, depth);
             } else if (S_ISLNK(facts.st_mode)) {
-                SB_CHECK(link(from, to, name, path));
+                link(from, to, name, path);
             } else if (S_ISCHR(facts.st_mode) && facts.st_rdev == 0) {
+                ++told_.removed_count;
                 if (told_.removed.size() < most_told) told_.removed.push_back(path);
             } else {
                 skip(path, "neither a file nor a folder nor a link");
@@ -73,32 +100,57 @@ private:
         ++told_.skipped_count;
         if (told_.skipped.size() < most_told) told_.skipped.push_back(cat(path, ": ", why));
     }
-    result<void> own(int to, std::string const& name, struct stat const& facts, bool is_link) const {
-        if (owner_ && ::fchownat(to, name.c_str(), owner_->uid, owner_->gid, AT_SYMLINK_NOFOLLOW) != 0) return last_error("change owner of", name);
-        if (!is_link && ::fchmodat(to, name.c_str(), facts.st_mode & 01777, 0) != 0) return last_error("change mode of", name);
+    /// It is there and cannot be made again.
+    void fail(std::string const& path, int code) {
+        skip(path, std::strerror(code));
+        if (told_.failed.empty()) told_.failed = cat(path, ": ", std::strerror(code));
+        // one large file leaves room for others; several in a row are the end of it
+        if (code == ENOSPC || code == EDQUOT) ++no_room_;
+    }
+    /// 0, or why not.
+    int own(int to, std::string const& name, struct stat const& facts, bool is_link) const {
+        if (owner_ && ::fchownat(to, name.c_str(), owner_->uid, owner_->gid, AT_SYMLINK_NOFOLLOW) != 0) return errno;
+        if (!is_link && ::fchmodat(to, name.c_str(), facts.st_mode & 01777, 0) != 0) return errno;
         timespec const times[] = {facts.st_atim, facts.st_mtim};
         (void)::utimensat(to, name.c_str(), times, AT_SYMLINK_NOFOLLOW);
-        return {};
+        return 0;
     }
-    result<void> file(int from, int to, std::string const& name, std::string const& path, struct stat const& facts) {
-        unique_fd source{::openat(from, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
-        if (!source && errno == EACCES && ::fchmodat(from, name.c_str(), (facts.st_mode & 0777) | 0400, 0) == 0)
+    unique_fd open_source(int from, std::string const& name, int flags) const {
+        std::optional<look_as> rights;
+        if (reader_) rights.emplace(payload_user{reader_->uid, reader_->gid});
+        return unique_fd{::openat(from, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags)};
+    }
+    void file(int from, int to, std::string const& name, std::string const& path, struct stat const& facts) {
+        auto source = open_source(from, name, O_NONBLOCK);
+        if (!source && errno == EACCES && opens_ && ::fchmodat(from, name.c_str(), (facts.st_mode & 0777) | 0400, 0) == 0)
             source = unique_fd{::openat(from, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
         struct stat opened {};
-        if (!source || ::fstat(source.get(), &opened) != 0) return skip(path, std::strerror(errno)), result<void>{};
-        if (!S_ISREG(opened.st_mode)) return skip(path, "changed while it was looked at"), result<void>{};
-        // a file that has several names is copied under each
+        if (!source || ::fstat(source.get(), &opened) != 0) return skip(path, std::strerror(errno));
+        if (!S_ISREG(opened.st_mode)) return skip(path, "changed while it was looked at");
+        std::pair const number{opened.st_dev, opened.st_ino};
+        if (opened.st_nlink > 1)
+            if (auto const first = first_names_.find(number); first != first_names_.end() && ::linkat(top_, first->second.c_str(), to, name.c_str(), 0) == 0) {
+                ++told_.files;
+                return;
+            } // where it cannot be linked it is copied again, as far as there is room for that
         auto const takes = std::min<std::int64_t>(opened.st_size, std::int64_t{opened.st_blocks} * 512);
-        if (most_bytes_ >= 0 && takes > most_bytes_ - told_.bytes) return skip(path, "more than may be copied in all"), result<void>{};
+        if (most_bytes_ >= 0 && takes > most_bytes_ - told_.bytes) return skip(path, "more than may be copied in all");
         unique_fd const target{::openat(to, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
-        if (!target) return last_error("make", path);
-        ++told_.inodes;
-        SB_CHECK(contents(source.get(), target.get(), opened.st_size, path));
-        ++told_.files;
-        return own(to, name, facts, false);
+        if (!target) return fail(path, errno);
+        auto const before = told_.bytes;
+        int code = contents(source.get(), target.get(), opened.st_size);
+        if (code == 0) code = own(to, name, facts, false);
+        if (code != 0) { // a part of a file is none
+            told_.bytes = before;
+            ::unlinkat(to, name.c_str(), 0);
+            return fail(path, code);
+        }
+        no_room_ = 0;
+        ++told_.inodes, ++told_.files;
+        if (opened.st_nlink > 1) first_names_.emplace(number, path);
     }
-    /// As much as there was when it was opened: whoever appends to it meanwhile is not waited for. Holes stay holes.
-    result<void> contents(int source, int target, off_t size, std::string const& path) {
+    /// As much as there was when it was opened: whoever appends to it meanwhile is not waited for. Holes stay holes. 0, or why not.
+    int contents(int source, int target, off_t size) {
         for (off_t at = 0; at < size;) {
             auto begin = ::lseek(source, at, SEEK_DATA);
             if (begin < 0 && errno == ENXIO) break; // nothing but a hole is left
@@ -106,78 +158,93 @@ private:
             if (begin >= size) break;
             auto const hole = ::lseek(source, begin, SEEK_HOLE);
             at = hole < 0 ? size : std::min(hole, size);
-            SB_CHECK(range(source, target, begin, at, path));
+            if (int const code = range(source, target, begin, at); code != 0) return code;
         }
         struct stat now {};
         if (::fstat(source, &now) == 0) size = std::min(size, now.st_size);
-        if (::ftruncate(target, size) != 0) return last_error("write", path);
-        return {};
+        return ::ftruncate(target, size) == 0 ? 0 : errno;
     }
     /// Up to `end`, or what the file's own is by now.
-    result<void> range(int source, int target, off_t begin, off_t end, std::string const& path) {
+    int range(int source, int target, off_t begin, off_t end) {
         auto from = begin, to = begin;
         while (from < end) {
             auto const n = retry([&] { return ::copy_file_range(source, &from, target, &to, static_cast<std::size_t>(std::min<off_t>(end - from, most_at_once)), 0); });
-            if (n < 0 && errno != EXDEV && errno != EINVAL && errno != EOPNOTSUPP && errno != ENOSYS) return last_error("copy", path);
-            if (n < 0) return by_hand(source, target, from, end, path);
+            if (n < 0 && errno != EXDEV && errno != EINVAL && errno != EOPNOTSUPP && errno != ENOSYS) return errno;
+            if (n < 0) return by_hand(source, target, from, end);
             if (n == 0) break;
             told_.bytes += n;
         }
-        return {};
+        return 0;
     }
-    result<void> by_hand(int source, int target, off_t from, off_t end, std::string const& path) {
+    int by_hand(int source, int target, off_t from, off_t end) {
         char block[std::size_t{1} << 16];
         while (from < end) {
             auto const n = retry([&] { return ::pread(source, block, static_cast<std::size_t>(std::min<off_t>(end - from, sizeof block)), from); });
-            if (n < 0) return last_error("read", path);
+            if (n < 0) return errno;
             if (n == 0) break;
             for (ssize_t at = 0; at < n;) {
                 auto const written = retry([&] { return ::pwrite(target, block + at, static_cast<std::size_t>(n - at), from + at); });
-                if (written < 0) return last_error("write", path);
+                if (written < 0) return errno;
                 at += written;
             }
             told_.bytes += n;
             from += n;
         }
-        return {};
+        return 0;
     }
-    result<void> inner(int from, int to, std::string const& name, std::string const& path, struct stat const& facts, int depth) {
-        auto source = open_folder(from, name.c_str());
-        if (!source && errno == EACCES && ::fchmodat(from, name.c_str(), 0700, 0) == 0) source = open_folder(from, name.c_str());
-        if (!source) return skip(path, std::strerror(errno)), result<void>{};
-        if (::mkdirat(to, name.c_str(), 0700) != 0) return last_error("make folder", path);
-        ++told_.inodes;
+    void inner(int from, int to, std::string const& name, std::string const& path, struct stat const& facts, int depth) { // NOLINT(misc-no-recursion)
+        auto source = open_source(from, name, O_DIRECTORY);
+        if (!source && errno == EACCES && opens_ && ::fchmodat(from, name.c_str(), 0700, 0) == 0) source = open_folder(from, name.c_str());
+        if (!source) return skip(path, std::strerror(errno));
+        if (::mkdirat(to, name.c_str(), 0700) != 0) return fail(path, errno);
         auto const target = open_folder(to, name.c_str());
-        if (!target) return last_error("open", path);
-        SB_CHECK(folder(source.get(), target.get(), path, depth + 1));
-        return own(to, name, facts, false);
+        if (!target) {
+            int const code = errno;
+            ::unlinkat(to, name.c_str(), AT_REMOVEDIR);
+            return fail(path, code);
+        }
+        ++told_.inodes;
+        (void)folder(source.get(), target.get(), path, depth + 1); // but for the topmost, what cannot be listed is skipped
+        if (int const code = own(to, name, facts, false); code != 0) fail(path, code);
     }
-    result<void> link(int from, int to, std::string const& name, std::string const& path) {
+    void link(int from, int to, std::string const& name, std::string const& path) {
         char text[PATH_MAX];
         auto const n = ::readlinkat(from, name.c_str(), text, sizeof text - 1);
-        if (n < 0) return skip(path, std::strerror(errno)), result<void>{};
+        if (n < 0) return skip(path, std::strerror(errno));
         text[n] = '\0';
-        if (::symlinkat(text, to, name.c_str()) != 0) return last_error("link", path);
+        if (::symlinkat(text, to, name.c_str()) != 0) return fail(path, errno);
+        if (owner_ && ::fchownat(to, name.c_str(), owner_->uid, owner_->gid, AT_SYMLINK_NOFOLLOW) != 0) {
+            int const code = errno;
+            ::unlinkat(to, name.c_str(), 0);
+            return fail(path, code);
+        }
         ++told_.inodes;
-        if (owner_ && ::fchownat(to, name.c_str(), owner_->uid, owner_->gid, AT_SYMLINK_NOFOLLOW) != 0) return last_error("change owner of", path);
-        return {};
     }
 
     static constexpr off_t most_at_once = off_t{1} << 30;
+    static constexpr int most_without_room = 3;
 
+    int top_; // of the copy
+    std::map<std::pair<dev_t, ino_t>, std::string> first_names_; // in the copy, of files that have several
+    int no_room_ = 0; // so many in a row found none
     std::optional<tree_owner> owner_;
     std::int64_t most_bytes_;
+    bool opens_;
+    std::optional<tree_owner> reader_;
     tree_copy& told_;
 };
 
 } // namespace detail
 
-/// Copies what `from` holds into the empty folder `to`: files, folders and links, with their modes and times, none of
-/// them setuid, owned by `owner` where one is given, and no more than `most_bytes` of data (-1: all there is). Everything
-/// else is skipped and told.
-inline result<tree_copy> copy_tree(int from, int to, std::optional<tree_owner> owner = {}, std::int64_t most_bytes = -1) {
+/// Copies what `from` holds into the empty folder `to`, which nobody else changes: files, folders and links, with their modes and
+/// times, none of them setuid, owned by `owner` where one is given, and no more than `most_bytes` of data (-1: all there is).
+/// Everything else, and what cannot be made in `to`, is skipped and told. An error alone where `from` cannot be listed. With
+/// `opens_closed`, for a tree that is ours and that nobody else changes meanwhile, what its modes close to us is opened first. Where root
+/// copies for a `reader`, what is closed to that user is skipped.
+inline result<tree_copy> copy_tree(int from, int to, std::optional<tree_owner> owner = {}, std::int64_t most_bytes = -1, bool opens_closed = false, std::optional<tree_owner> reader = {}) {
     tree_copy told;
-    SB_CHECK(detail::tree_copier{owner, most_bytes, told}.folder(from, to, {}, 0));
+    deaf_to_file_limit const meanwhile;
+    SB_CHECK(detail::tree_copier{to, owner, most_bytes, opens_closed, reader, told}.folder(from, to, {}, 0));
     return told;
 }
 

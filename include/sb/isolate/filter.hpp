@@ -4,13 +4,14 @@
 // How it works: the program finds a call's number in a binary tree of ranges that have one answer. Most numbers are
 // decided there, and such calls the kernel (5.11) remembers as allowed without running any program. Calls whose arguments
 // matter (argument_rules.hpp) have their rules where the tree ends. libseccomp knows the numbers of names and compiles
-// lists too, but not this way: its program is five times as long, and each sandbox pays for the installing of each
+// lists too, but not this way: its program is several times as long, and each sandbox pays for the installing of each
 // instruction. The tests hold this program to libseccomp's.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/isolate/argument_rules.hpp>
 #include <sb/isolate/security_level.hpp>
 #include <sb/isolate/syscall_list.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <linux/filter.h>
@@ -86,7 +87,9 @@ private:
         std::vector<sock_filter> code; ///< ends with an answer
     };
     static std::vector<sock_filter> leaf(std::uint32_t answer) { return {{BPF_RET | BPF_K, 0, 0, answer}}; }
-    static bool same(std::vector<sock_filter> const& a, std::vector<sock_filter> const& b) { return a.size() == 1 && b.size() == 1 && a[0].k == b[0].k; }
+    static bool same(std::vector<sock_filter> const& a, std::vector<sock_filter> const& b) {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](sock_filter const& x, sock_filter const& y) { return x.code == y.code && x.jt == y.jt && x.jf == y.jf && x.k == y.k; });
+    }
     static std::vector<sock_filter> tree(range const* from, std::size_t count) {
         if (count == 1) return from->code;
         auto const half = count / 2;
@@ -105,14 +108,16 @@ private:
 };
 
 inline constexpr std::uint32_t answer_refused = SECCOMP_RET_ERRNO | EPERM, answer_unknown = SECCOMP_RET_ERRNO | ENOSYS;
+inline constexpr std::uint32_t answer_done = SECCOMP_RET_ERRNO | 0;
 
-inline answer_table answers_of(security_level const& level, std::uint64_t key) {
+inline answer_table answers_of(security_level const& level, filter_place const& at) {
     answer_table all{answer_unknown};
     all.add(SECCOMP_RET_ALLOW, always_allowed);
     all.add(answer_refused, always_refused);
     all.add(level.traces ? std::uint32_t{SECCOMP_RET_ALLOW} : answer_refused, tracing_calls);
     if (level.ipc_objects) all.add(SECCOMP_RET_ALLOW, ipc_calls);
-    if (key != 0) all.add(SECCOMP_RET_ALLOW, "clone3");
+    all.add(at.host_writable ? std::uint32_t{SECCOMP_RET_ALLOW} : answer_done, flushing_calls);
+    if (at.clone_key != 0) all.add(SECCOMP_RET_ALLOW, "clone3");
     return all;
 }
 
@@ -120,14 +125,14 @@ inline answer_table answers_of(security_level const& level, std::uint64_t key) {
 
 /// The filter of a level: made once, installed often.
 ///
-/// clone3 is ENOSYS for the payload (C libraries then use clone), for its flags lie in memory. With a `key`, chosen at
+/// clone3 is ENOSYS for the payload (C libraries then use clone), for its flags lie in memory. With a `clone_key`, chosen at
 /// random, a call of clone3 whose sixth argument is the key passes: so the process that starts payloads, under the same
 /// filter, can still place them in a cgroup. No payload can learn the key: it lies in registers and in memory that exec
 /// takes away, of a process that cannot be traced, and the kernel shows filters to nobody without capabilities.
-inline result<syscall_filter> make_filter(security_level const& level, std::uint64_t key = 0) {
+inline result<syscall_filter> make_filter(security_level const& level, filter_place const& at = {}) {
     std::uint32_t const kill = SECCOMP_RET_KILL_PROCESS; // libseccomp would only say that it is an invalid argument
     if (::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &kill) < 0) return last_error("filter system calls");
-    return syscall_filter{detail::answers_of(level, key).program(detail::rules_for_arguments(level, key))};
+    return syscall_filter{detail::answers_of(level, at).program(detail::rules_for_arguments(level, at))};
 }
 
 /// Holds this thread and all that it starts, for ever. Async-signal-safe; -1 and errno when the kernel refuses.

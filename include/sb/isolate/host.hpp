@@ -6,6 +6,7 @@
 #include <sb/isolate/finding.hpp>
 #include <sb/isolate/host_groups.hpp>
 #include <sb/isolate/host_walls.hpp>
+#include <sb/isolate/own_folder.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -31,6 +32,15 @@ inline finding find_user(result<payload_user> const& payload) {
     finding f{"user", finding_status::ok, who, {}};
     if (!payload.has_error()) return f.what += cat("; payloads run as uid ", payload->uid), f;
     f.fails(finding_status::missing, cat(who, ": ", payload.error().what)).advice = "map a range of users into this user namespace, as unshare --map-auto does, or start as another user than root";
+    return f;
+}
+
+inline finding find_kept_groups() {
+    finding f{"groups", finding_status::ok, "a payload has no supplementary group", {}};
+    auto const kept = kept_groups();
+    if (kept.empty()) return f;
+    f.fails(finding_status::limited, cat("a payload keeps the caller's supplementary groups, for the kernel lets only root drop them: ", groups_line(kept), "; what of the system folders and bindings only they may read, it reads too"));
+    f.advice = "start sb-exec as root, or as a user without supplementary groups";
     return f;
 }
 
@@ -85,19 +95,21 @@ inline finding find_noise() {
     return f;
 }
 
-/// A folder is made in `path`, or where it would be made, and removed.
-inline finding find_folder(std::string name, std::string const& path, bool create, std::string_view variable, std::string_view below) {
+/// A folder is made in `path`, or where it would be made, and removed; not where others could exchange it.
+inline finding find_folder(std::string name, std::string const& path, folder_use const& use, bool create, std::string_view variable, std::string_view below) {
     finding f{std::move(name), finding_status::ok, {}, {}};
     auto probe = path;
     while (create && probe.size() > 1 && ::access(probe.c_str(), F_OK) != 0 && errno == ENOENT) probe.resize(std::max<std::size_t>(probe.rfind('/'), 1));
-    auto const can_make = [](std::string const& in) {
+    std::string why;
+    auto const can_make = [&](std::string const& in) {
+        if (auto const own = own_folder::open(in, use); own.has_error() && own.error().on == blame::caller) return why = own.error().what, EPERM;
         auto const trial = cat(in, "/.sb-doctor-", random_id());
         if (::mkdir(trial.c_str(), 0700) != 0) return errno;
         ::rmdir(trial.c_str());
         return 0;
     };
     if (int const code = can_make(probe); code != 0) {
-        f.fails(finding_status::missing, cat(path, ": no folder can be made in ", probe == path ? std::string{"it"} : probe, ": ", std::string_view{std::strerror(code)}));
+        f.fails(finding_status::missing, !why.empty() ? why : cat(path, ": no folder can be made in ", probe == path ? std::string{"it"} : probe, ": ", std::string_view{std::strerror(code)}));
         for (std::string_view const other : {"/tmp", "/var/tmp", "/dev/shm"}) {
             if (other == probe || can_make(std::string{other}) != 0) continue;
             f.mend = cat("export ", variable, "=", other, below);
@@ -115,8 +127,9 @@ inline finding find_folder(std::string name, std::string const& path, bool creat
 
 } // namespace detail
 
-/// All that a run may want of the host, for workspaces in the current folder. `data_dir` need not exist yet.
-inline std::vector<finding> examine_host(std::string const& data_dir, std::string const& temp_dir) {
+/// All that a run may want of the host, for workspaces in the current folder. `data_dir` need not exist yet; for `groups_below`
+/// see cgroup_host.
+inline result<std::vector<finding>> examine_host(std::string const& data_dir, std::string const& temp_dir, std::string const& groups_below = {}) {
     auto const payload = choose_payload_user();
     auto const user = payload.has_error() ? payload_user{::geteuid(), ::getegid()} : *payload;
     auto const here = real_path(".");
@@ -125,6 +138,7 @@ inline std::vector<finding> examine_host(std::string const& data_dir, std::strin
     all.push_back(detail::find_kernel());
     all.push_back({"cpus", finding_status::ok, cat(::sysconf(_SC_NPROCESSORS_ONLN), " online, ", usable_cpus(), " for us"), {}});
     all.push_back(detail::find_user(payload));
+    all.push_back(detail::find_kept_groups());
     all.push_back(find_proc(user));
     all.push_back(find_pidfd());
     all.push_back(find_namespaces(user));
@@ -134,11 +148,12 @@ inline std::vector<finding> examine_host(std::string const& data_dir, std::strin
     all.push_back(find_seccomp());
     all.push_back(find_landlock());
     all.push_back(find_sockets(user));
-    for (auto& each : find_groups()) all.push_back(std::move(each));
+    SB_TRY(auto groups, find_groups(groups_below));
+    for (auto& each : groups) all.push_back(std::move(each));
     all.push_back(detail::find_clock());
     all.push_back(detail::find_noise());
-    all.push_back(detail::find_folder("temp", temp_dir, false, "TMPDIR", ""));
-    all.push_back(detail::find_folder("data", data_dir, true, "SANDBOX_DATA_DIR", cat("/sandbench-", ::geteuid())));
+    all.push_back(detail::find_folder("temp", temp_dir, for_temporary, false, "TMPDIR", ""));
+    all.push_back(detail::find_folder("data", data_dir, for_data, true, "SANDBOX_DATA_DIR", cat("/sandbench-", ::geteuid())));
     return all;
 }
 

@@ -97,17 +97,19 @@ private:
         bool const given = contains(here, "memory") && contains(here, "pids") && contains(here, "cpu");
         if (::access("/run/systemd/system", F_OK) == 0) {
             f.mend = cat("systemd-run ", ::geteuid() == 0 ? "" : "--user ", "--scope -p Delegate=yes sb-exec …");
+            f.advice = "or name a group that is yours: sb-exec --cgroup DIR";
         } else if (ours && given) {
             // a group that holds processes hands nothing out: they all go one further down
             f.mend = cat("mkdir -p ", own, "/rest && for p in $(cat ", own, "/cgroup.procs); do echo $p >", own, "/rest/cgroup.procs; done 2>/dev/null; echo \"", all, "\" >", own,
-                         "/cgroup.subtree_control");
+                         "/cgroup.subtree_control; export SANDBOX_CGROUP=", own);
         } else if (::geteuid() != 0) {
             auto const mine = cat("user-", ::geteuid());
             f.mend = cat("sudo sh -c 'cd ", h.mount, " && echo \"", all, "\" >cgroup.subtree_control && mkdir -p ", mine, "/shell && echo \"", all, "\" >", mine,
                          "/cgroup.subtree_control && chown ", ::geteuid(), " ", mine, " ", mine, "/cgroup.procs ", mine, "/cgroup.subtree_control ", mine, "/shell ", mine,
-                         "/shell/cgroup.procs && echo $1 >", mine, "/shell/cgroup.procs' sh $$");
+                         "/shell/cgroup.procs && echo $1 >", mine, "/shell/cgroup.procs' sh $$ && export SANDBOX_CGROUP=", h.mount, "/", mine);
         } else {
-            f.advice = cat("let the groups above ", own, " hand the controllers down: echo \"", all, "\" >…/cgroup.subtree_control in each of them");
+            f.advice = cat("name a group that is yours, in which no process is and which has the controllers: mkdir DIR && sb-exec --cgroup DIR; if it has none, let the groups above it hand them down: echo \"",
+                           all, "\" >…/cgroup.subtree_control in each of them");
         }
     }
 
@@ -210,8 +212,8 @@ inline finding find_swap(cgroup_host const& host) {
 } // namespace detail
 
 /// What groups there are, what each controller holds, what is counted.
-inline std::vector<finding> find_groups() {
-    auto const host = cgroup_host::find();
+inline result<std::vector<finding>> find_groups(std::string const& below = {}) {
+    SB_TRY(auto const host, cgroup_host::find(random_id(), below));
     detail::group_mender const mender;
     std::vector<finding> all;
     auto& kind = all.emplace_back(finding{"cgroup", finding_status::ok, {}, {}});

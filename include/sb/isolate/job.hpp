@@ -6,6 +6,7 @@
 #include <sb/isolate/cgroup_figures.hpp>
 #include <sb/isolate/limits.hpp>
 #include <sb/isolate/order.hpp>
+#include <sb/isolate/socket_memory.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,7 @@ struct job {
     std::string folder; ///< working folder; empty: the reaper's
     limits held;
     std::string in = nothing_to_read; ///< file that becomes standard input, opened anew for each copy
+    std::string in_called; ///< the name of a file that `in` gives by a descriptor: it must still have one; empty: any will do
     int copies = 1;
     bool wait_tree = false; ///< wait for what the first process leaves behind instead of killing it
     bool reports = false; ///< give it a report channel
@@ -32,10 +34,11 @@ struct job {
     int group = -1; ///< folder of the control group (v2) that it is born in
     std::uint64_t clone_key = 0;
     int scratch = -1; ///< folder of what it may fill up to `held.scratch_bytes`
+    socket_place sockets; ///< where what its sockets hold is looked up
 };
 
 /// Why we ended a run; the first cause stays.
-enum class killer { nobody, wall, output, request, trouble };
+enum class killer { nobody, wall, output, files, sockets, kernel_memory, request, trouble };
 
 /// Processor time, memory and traffic with storage, added up as they are learnt.
 struct usage {
@@ -64,6 +67,7 @@ struct copy_end {
     int status = 0; ///< as wait gives it
     double wall_s = 0; ///< from the call of exec to its end
     double before_s = 0; ///< processor time before exec, which is ours; the kernel's limit counts it too
+    std::optional<double> own_s; ///< of the first process alone, what was before exec too; looked at where a limit's signal ended it
     usage used; ///< since exec
 };
 
@@ -78,7 +82,8 @@ struct outcome {
     std::optional<std::int64_t> processes_made; ///< processes and threads that ever were
     std::int64_t refused_forks = 0; ///< by the process namespaces that hold how many may be
     std::int64_t left_running = 0; ///< processes that were alive when the run ended, and were killed
-    bool orphan_broke_file_limit = false;
+    bool orphan_broke_file_limit = false; ///< its signal says so
+    bool file_limit_reached = false; ///< a file of that size was seen after an end by the limit's signal; nobody looks without walls
     bool reaper_lost = false; ///< it died or had to be killed: the next run needs another
     std::optional<group_figures> group; ///< of the control group that the run was in
     std::optional<group_charges> charged; ///< to it when the run had ended

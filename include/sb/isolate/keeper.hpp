@@ -11,6 +11,7 @@
 #include <sb/isolate/copy_tree.hpp>
 #include <sb/isolate/landlock.hpp>
 #include <sb/isolate/mount.hpp>
+#include <sb/isolate/mount_list.hpp>
 #include <sb/isolate/order.hpp>
 #include <sb/isolate/stage.hpp>
 #include <sb/isolate/tcp_leftovers.hpp>
@@ -54,8 +55,8 @@ struct keeper_reply {
 };
 
 /// Descriptors that come with the first word and with a reply to `renew`, to see without a word whether a run has touched anything,
-/// and to remove it when it is little. The last two are not always there.
-enum keeper_fd : std::size_t { scratch_root, upper_folder, work_folder, home_folder, tmp_folder, shm_folder, keeper_fds, work_view = keeper_fds, rules_fd, most_keeper_fds };
+/// and to remove it when it is little; the last, that comes once, lists its sockets. The last three are not always there.
+enum keeper_fd : std::size_t { scratch_root, upper_folder, work_folder, home_folder, tmp_folder, shm_folder, keeper_fds, work_view = keeper_fds, rules_fd, socket_list, most_keeper_fds };
 
 struct keeper_request {
     enum class kind : std::uint8_t { renew, reset_network, count_tasks } what = kind::renew;
@@ -83,19 +84,71 @@ private:
     result<void> begin() {
         SB_TRY(own_tree_, open_file("/proc/self/ns/mnt", O_RDONLY));
         SB_TRY(plan_.zygote.sockets4, open_file("/proc/self/net/sockstat", O_RDONLY));
-        if (auto six = open_file("/proc/self/net/sockstat6", O_RDONLY); !six.has_error()) plan_.zygote.sockets6 = std::move(*six);
-        else plan_.zygote.sockets6 = unique_fd{::fcntl(plan_.zygote.sockets4.get(), F_DUPFD_CLOEXEC, 3)}; // a kernel without IPv6
+        SB_TRY(plan_.zygote.netlinks, open_file("/proc/self/net/netlink", O_RDONLY));
+        SB_TRY(plan_.zygote.kinds, open_file("/proc/self/net/protocols", O_RDONLY));
         SB_TRY(plan_.zygote.devices, open_file("/proc/self/net/dev", O_RDONLY));
         if (::sethostname(sandbox_user.data(), sandbox_user.size()) < 0) return last_error("sethostname");
+        if (!plan_.zygote.level->runs_what_it_made) SB_CHECK(run_nothing_written());
+        plan_.zygote.boot_id = plan_.from->boot_id();
         SB_TRY(zygote_, start_zygote(plan_.zygote, plan_.from->root(), reaper_socket_, *room_));
         ::close(std::exchange(reaper_socket_, -1));
         // the rest while the zygote puts up its walls
         if (auto ends = tcp_leftovers::open(); !ends.has_error()) network_.emplace(std::move(*ends));
+        if (network_) watched_[socket_list] = unique_fd{::fcntl(network_->descriptor(), F_DUPFD_CLOEXEC, 3)};
         SB_CHECK(loopback_up());
+        // its sockets are in no list of TCP's; a program that asks for one takes TCP instead
+        if (auto const knob = open_file("/proc/sys/net/mptcp/enabled", O_WRONLY); !knob.has_error()) (void)!::write(knob->get(), "0", 1);
         // what one connection has learnt of the way would be told to the next, whose run is another
         if (auto const knob = open_file("/proc/sys/net/ipv4/tcp_no_metrics_save", O_WRONLY); !knob.has_error()) (void)!::write(knob->get(), "1", 1);
         if (plan_.size.bytes > 0) return renew(plan_.size);
         return zygote_.hear();
+    }
+
+    /// Where a binding is seen in our own copy of the stage.
+    std::string place_of(binding const& one) const {
+        auto const& aside = plan_.from->aside();
+        auto const kept = std::find_if(aside.begin(), aside.end(), [&](auto const& each) { return each.target == one.target; });
+        return kept == aside.end() ? plan_.from->root() + one.target : kept->place;
+    }
+    /// There: from where a run may write by a binding, nothing is executed or mapped as code. The same files may be shown by other
+    /// mounts too: another binding is then closed as a whole, and of a system folder what lies below it.
+    result<void> run_nothing_written() {
+        auto const& bindings = plan_.from->shown().bindings;
+        if (!plan_.from->shown().host_writable()) return {};
+        std::vector<std::string> places;
+        for (auto const& each : bindings) places.push_back(place_of(each));
+        SB_TRY(auto const text, read_file("/proc/self/mountinfo"));
+        struct seen {
+            listed_mount mount;
+            binding const* of; ///< the binding that it came with
+        };
+        std::vector<seen> all, written;
+        for (auto& each : read_mounts(text)) {
+            if (!each.point.starts_with(stage::root() + "/") && !each.point.starts_with("/aside")) continue;
+            std::size_t nearest = bindings.size();
+            for (std::size_t i = 0; i < bindings.size(); ++i)
+                if (detail::is_below(each.point, places[i]) && (nearest == bindings.size() || places[i].size() >= places[nearest].size())) nearest = i;
+            all.push_back({std::move(each), nearest < bindings.size() ? &bindings[nearest] : nullptr});
+            if (auto const& [mount, of] = all.back(); of && of->writable && mount.writable) written.push_back(all.back());
+        }
+        std::vector<std::pair<std::string, std::uint64_t>> parts; // of a mount
+        for (auto const& [mount, of] : all) {
+            bool whole = false;
+            for (auto const& by : written) {
+                whole = whole || by.mount.covers(mount) || (of && mount.covers(by.mount));
+                if (!of && mount.covers(by.mount)) parts.emplace_back(mount.point_of(by.mount), mount.id);
+            }
+            if (!whole || mount_at(mount.point) != mount.id) continue; // another is on top of it
+            SB_CHECK(change_mount_at(mount.point, MOUNT_ATTR_NOEXEC, 0, false));
+            if (of && mount.point == place_of(*of)) closed_.push_back(of->target);
+        }
+        for (auto const& [place, id] : parts) { // with all that is mounted below it, which has been judged
+            if (mount_at(place) != id) continue;
+            SB_TRY(auto const copy, copy_mount(AT_FDCWD, place));
+            SB_CHECK(attach(copy.get(), place));
+            SB_CHECK(change_mount_at(place, MOUNT_ATTR_NOEXEC, 0, false));
+        }
+        return {};
     }
 
     result<void> loopback_up() {
@@ -170,6 +223,7 @@ private:
         if (!from || !to || ::fstat(from.get(), &facts) != 0) return last_error("open the workspace", work);
         auto const copied = copy_tree(from.get(), to.get());
         if (copied.has_error()) return system_error(cat("workspace ", work, " cannot be copied: ", copied.error().what));
+        if (!copied->failed.empty()) return system_error(cat("workspace ", work, " cannot be copied: ", copied->failed));
         timespec const times[] = {facts.st_atim, facts.st_mtim};
         struct statfs used {};
         if (::fchmod(to.get(), facts.st_mode & 01777) != 0 || ::futimens(to.get(), times) != 0 || ::fstatfs(space, &used) != 0) return last_error("copy", work);
@@ -208,7 +262,10 @@ private:
         std::vector<std::string> programs, writable{"/home/sandbox", "/tmp", "/dev/shm"};
         for (auto const folder : detail::system_folders)
             if (auto const path = cat("/", folder); ::access(path.c_str(), F_OK) == 0) programs.push_back(path);
-        for (auto const& each : plan_.from->shown().bindings) (each.writable ? writable : programs).push_back(each.target);
+        for (auto const& each : plan_.from->shown().bindings) {
+            if (each.writable) writable.push_back(each.target);
+            else if (std::find(closed_.begin(), closed_.end(), each.target) == closed_.end()) programs.push_back(each.target);
+        }
         if (auto const& work = plan_.from->shown().work; !work.empty()) writable.push_back(work);
         auto all = rules_for_files(level, programs, writable);
         // POSIX message queues are files to Landlock, in a place without a name
@@ -261,6 +318,7 @@ private:
     order_room* room_;
     unique_fd own_tree_, queues_;
     unique_fd work_; // the mount that shows it, in the reaper's tree
+    std::vector<std::string> closed_; // targets of bindings from which nothing is executed
     zygote zygote_;
     std::optional<tcp_leftovers> network_;
     std::array<unique_fd, most_keeper_fds> watched_; // for the next answer

@@ -5,6 +5,7 @@
 #include <sb/isolate/copy_tree.hpp>
 #include <sb/isolate/mount.hpp>
 #include <sb/isolate/payload_user.hpp>
+#include <sb/isolate/pinned.hpp>
 #include <sb/isolate/workspace.hpp>
 #include <optional>
 #include <string>
@@ -16,39 +17,42 @@ namespace sb::isolate {
 /// What a nursery_plan takes from it; the copy lives as long as this does.
 struct lent_work {
     unique_fd owners; ///< for nursery_plan::owners
-    std::string lower; ///< for nursery_plan::lower
+    pinned lower = {}; ///< for nursery_plan::lower
     std::optional<session_folder> copy;
 };
 
 namespace detail {
 
-inline result<lent_work> copy_work(std::string const& work, payload_user const& user) {
+inline result<lent_work> copy_work(pinned const& work, payload_user const& user) {
     lent_work made;
     SB_TRY(auto folder, session_folder::make());
-    made.lower = folder.path() + "/work";
-    if (::mkdir(made.lower.c_str(), 0755) != 0) return last_error("make folder", made.lower);
-    auto const from = open_folder(AT_FDCWD, work.c_str()), to = open_folder(AT_FDCWD, made.lower.c_str());
-    if (!from || !to) return last_error("open", from ? made.lower : work);
+    auto const copy = folder.path() + "/work";
+    SB_TRY(auto const to, make_folder(folder.fd(), "work", folder.path()));
+    SB_TRY(made.lower, pinned::open_in(folder.fd(), "work"));
+    if (made.lower.lies_in(work.facts()))
+        return caller_error(cat("workspace ", work.path(), ": its file system cannot show files under another owner, and it cannot be copied into itself: choose a folder outside of it with ", for_temporary.choose));
+    auto const from = open_folder(work.fd(), ".");
+    if (!from) return last_error("open", work.path());
     tree_owner const owner{user.uid, user.gid};
-    auto const copied = copy_tree(from.get(), to.get(), owner);
-    if (copied.has_error()) return system_error(cat("workspace ", work, ": its file system cannot show files under another owner, and it cannot be copied: ", copied.error().what));
+    tree_owner const reader{work.facts().st_uid, work.facts().st_gid}; // under a mapped owner the payload would have no more than their rights
+    auto const copied = copy_tree(from.get(), to.get(), owner, -1, false, reader);
+    if (copied.has_error()) return system_error(cat("workspace ", work.path(), ": its file system cannot show files under another owner, and it cannot be copied: ", copied.error().what));
+    if (!copied->failed.empty()) return system_error(cat("workspace ", work.path(), ": its file system cannot show files under another owner, and it cannot be copied: ", copied->failed));
     struct stat facts {};
     if (::fstat(from.get(), &facts) != 0 || ::fchmod(to.get(), facts.st_mode & 0777) != 0 || ::fchown(to.get(), owner.uid, owner.gid) != 0)
-        return last_error("change owner of", made.lower);
+        return last_error("change owner of", copy);
     made.copy.emplace(std::move(folder));
     return made;
 }
 
 } // namespace detail
 
-/// `work` is a real path, or empty. Whoever is not root lends what is theirs already, and nothing has to be done.
-inline result<lent_work> lend_work(std::string const& work, payload_user const& user) {
+/// `work` is what workspace_folder gave, or nothing. Whoever is not root lends what is theirs already, and nothing has to be done.
+inline result<lent_work> lend_work(pinned const& work, payload_user const& user) {
     lent_work made;
-    if (work.empty() || ::geteuid() != 0) return made;
-    struct stat owner {};
-    if (::stat(work.c_str(), &owner) != 0) return last_error("stat", work);
-    SB_TRY(auto map, owner_map(owner, user));
-    SB_TRY(auto const trial, copy_mount(AT_FDCWD, work, false));
+    if (!work || ::geteuid() != 0) return made;
+    SB_TRY(auto map, owner_map(work.facts(), user));
+    SB_TRY(auto const trial, work.copy(false));
     if (map_owners(trial.get(), map.get()).has_error()) return detail::copy_work(work, user);
     made.owners = std::move(map);
     return made;

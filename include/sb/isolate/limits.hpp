@@ -23,6 +23,8 @@ struct limits {
 
     // what walls and control groups hold for the whole tree
     std::int64_t tree_memory_bytes = none; ///< memory and swap together
+    std::int64_t all_files = none; ///< of all runs of a session, in the kernel's table at once: open, under way in sockets, or mapped (file_count.hpp)
+    std::int64_t file_shares = 1; ///< runs at the same time that share them
     std::int64_t tree_pids = none; ///< processes and threads at once
     std::int64_t numbered_pids = none; ///< the same, held by process namespaces (task_limit.hpp)
     double tree_cores = none; ///< processor time a second, in processors; fractions count
@@ -35,6 +37,15 @@ inline constexpr std::int64_t resident_processes = 1;
 /// A 64-bit kernel has no more numbers for processes (PID_MAX_LIMIT), and takes no larger limit on them.
 inline constexpr std::int64_t most_processes = std::int64_t{1} << 22;
 
+/// Files that the workspace may have. To each can belong two lists of access rights of 1 KiB (argument_rules.hpp), for which the
+/// kernel takes twice 2 KiB that no group counts: where the tree's memory is limited, all that is no more than half of the limit.
+inline std::int64_t scratch_files(std::int64_t scratch_bytes, std::int64_t tree_memory_bytes) noexcept {
+    constexpr std::int64_t bytes_a_file = 4096, uncounted_a_file = 4096, least = 1024;
+    auto most = scratch_bytes / bytes_a_file;
+    if (tree_memory_bytes >= 0) most = std::min(most, tree_memory_bytes / 2 / uncounted_a_file);
+    return std::max(most, least);
+}
+
 /// The rlimits a child sets between fork and exec; made before the fork, so that the child only makes system calls.
 class rlimit_list {
 public:
@@ -43,8 +54,14 @@ public:
         rlimit to;
     };
     rlimit_list() = default;
-    explicit rlimit_list(limits const& held) {
-        add(RLIMIT_CORE, 0, 0);
+    /// `inherits`: behind walls it has by then what no payload is to have (rank.hpp), and may not set it any more.
+    explicit rlimit_list(limits const& held, bool inherits = false) {
+        if (!inherits) {
+            // a core pattern that names a program hands the core to it whatever the limit is, unless that is 1, and then to nobody;
+            // for a file that is less than the least core
+            add(RLIMIT_CORE, 1, 1);
+            add(RLIMIT_RTPRIO, 0, 0), add(RLIMIT_NICE, 0, 0);
+        }
         if (held.file_bytes >= 0) add(RLIMIT_FSIZE, held.file_bytes, held.file_bytes);
         if (held.open_files >= 0) add(RLIMIT_NOFILE, held.open_files, held.open_files);
         if (held.user_processes >= 0) add(RLIMIT_NPROC, held.user_processes, held.user_processes);
@@ -68,7 +85,7 @@ private:
         entries_[count_++] = {resource,
                               {std::min(static_cast<rlim_t>(soft), now.rlim_max), std::min(static_cast<rlim_t>(hard), now.rlim_max)}};
     }
-    static constexpr std::size_t most = 8;
+    static constexpr std::size_t most = 12;
     entry entries_[most]{};
     std::size_t count_ = 0;
 };

@@ -59,6 +59,14 @@ inline result<void> change_mount(int mount, std::uint64_t set) {
     return {};
 }
 
+/// Sets and clears attributes of the mount that is seen at `path`.
+inline result<void> change_mount_at(std::string const& path, std::uint64_t set, std::uint64_t clear, bool recursive) {
+    struct mount_attr change {};
+    change.attr_set = set, change.attr_clr = clear;
+    if (::syscall(SYS_mount_setattr, AT_FDCWD, path.c_str(), recursive ? AT_RECURSIVE : 0, &change, sizeof change) < 0) return last_error("mount_setattr", path);
+    return {};
+}
+
 /// Shows the owners in a detached mount as this user namespace maps them. Not every file system can.
 inline result<void> map_owners(int mount, int user_namespace) {
     struct mount_attr change {};

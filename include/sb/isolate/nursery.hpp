@@ -14,6 +14,7 @@
 #include <sb/isolate/filter.hpp>
 #include <sb/isolate/keeper.hpp>
 #include <sb/isolate/payload_user.hpp>
+#include <sb/isolate/rank.hpp>
 #include <sb/isolate/stage.hpp>
 #include <algorithm>
 #include <cstdint>
@@ -36,7 +37,7 @@ namespace sb::isolate {
 struct nursery_plan {
     view shown;
     payload_user user;
-    std::string lower; ///< where the workspace is taken from; empty: from its own path
+    pinned lower = {}; ///< where the workspace is taken from; nothing: from its own place
     unique_fd owners; ///< user namespace that maps the workspace's owners to the payload's user; -1: none
     bool copies_work = false; ///< see keeper_plan
 };
@@ -83,8 +84,8 @@ private:
 /// The process itself.
 class nursery_process {
 public:
-    nursery_process(nursery_plan const& plan, unique_fd lower, std::vector<unique_fd> sources, unique_fd socket, order_room& room, pid_t owner)
-        : plan_{&plan}, lower_{std::move(lower)}, sources_{std::move(sources)}, socket_{std::move(socket)}, room_{&room}, owner_{owner} {}
+    nursery_process(nursery_plan const& plan, unique_fd lower, std::vector<unique_fd> sources, unique_fd socket, order_room& room, pid_t owner, bool drops_groups)
+        : plan_{&plan}, lower_{std::move(lower)}, sources_{std::move(sources)}, socket_{std::move(socket)}, room_{&room}, owner_{owner}, drops_groups_{drops_groups} {}
 
     /// `enclose`, then `begin`, then births, each when told.
     void serve() {
@@ -126,10 +127,13 @@ private:
     }
     /// Makes the control group that we are in the root of all that any payload shall see.
     static result<void> enclose() {
+        SB_CHECK(give_up_rank()); // before the change of user, which takes our own files of /proc from us
         if (::unshare(CLONE_NEWCGROUP) < 0) return last_error("make a cgroup namespace");
         return {};
     }
     result<void> begin() {
+        // before ids are mapped the kernel refuses that, and whoever is not root may not at all
+        if (drops_groups_ && ::syscall(SYS_setgroups, 0, nullptr) < 0) return last_error("drop supplementary groups");
         if (::setresgid(sandbox_id, sandbox_id, sandbox_id) < 0 || ::setresuid(sandbox_id, sandbox_id, sandbox_id) < 0) return last_error("change user");
         ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a change of user forgets it
         ::umask(022);
@@ -170,19 +174,32 @@ private:
     unique_fd socket_;
     order_room* room_;
     pid_t owner_;
+    bool drops_groups_;
     std::optional<stage> stage_;
 };
+
+/// The workspace as it is before anybody writes to it.
+inline result<pinned> work_of(nursery_plan const& plan) {
+    if (plan.lower) return plan.lower;
+    if (plan.shown.work_place) return plan.shown.work_place;
+    return pinned::open(plan.shown.work);
+}
 
 /// A privileged caller takes what it may see and the payload's user may not.
 inline result<void> take_sources(nursery_plan const& plan, unique_fd& lower, std::vector<unique_fd>& sources) {
     auto const& shown = plan.shown;
     if (!shown.work.empty()) {
-        SB_TRY(lower, copy_mount(AT_FDCWD, plan.lower.empty() ? shown.work : plan.lower, false));
+        SB_TRY(auto const place, work_of(plan));
+        SB_TRY(lower, place.copy(false));
         if (plan.owners) SB_CHECK(map_owners(lower.get(), plan.owners.get()));
         SB_CHECK(change_mount(lower.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
     }
     for (auto const& each : shown.bindings) {
-        SB_TRY(auto copy, copy_mount(AT_FDCWD, each.source));
+        auto place = each.place;
+        if (!place) {
+            SB_TRY(place, pinned::open(each.source));
+        }
+        SB_TRY(auto copy, place.copy(true));
         sources.push_back(std::move(copy));
     }
     return {};
@@ -200,7 +217,9 @@ public:
         nursery made;
         made.socket_ = unique_fd{ends[0]};
         made.copies_work_ = plan.copies_work && !plan.shown.work.empty();
-        if (!plan.shown.work.empty()) made.work_ = unique_fd{::open((plan.lower.empty() ? plan.shown.work : plan.lower).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+        if (!plan.shown.work.empty()) {
+            SB_TRY(made.work_, detail::work_of(plan));
+        }
         unique_fd theirs{ends[1]};
         bool const root = ::geteuid() == 0;
         unique_fd lower;
@@ -215,13 +234,14 @@ public:
             ::prctl(PR_SET_PDEATHSIG, SIGKILL);
             ::prctl(PR_SET_NAME, "sb-exec nursery");
             home_cpu::leave(); // what is built meanwhile is built wherever there is room
-            if (root) ::syscall(SYS_setgroups, 0, nullptr);
             made.socket_.reset();
-            if (::getppid() == owner) detail::nursery_process{plan, std::move(lower), std::move(sources), std::move(theirs), room, owner}.serve();
+            if (::getppid() == owner) detail::nursery_process{plan, std::move(lower), std::move(sources), std::move(theirs), room, owner, root}.serve();
             ::_exit(0);
         }
         theirs.reset();
         SB_CHECK(detail::map_ids(made.pid_, sandbox_id, sandbox_id, plan.user));
+        SB_CHECK(give_up_real_time(made.pid_));
+        SB_CHECK(give_up_being_spared(made.pid_));
         if (group) SB_CHECK(group->enter(made.pid_));
         SB_CHECK(made.tell());
         if (group) SB_CHECK(group->settle(made.pid_));
@@ -236,7 +256,7 @@ public:
     pid_t pid() const noexcept { return pid_; }
     bool copies_work() const noexcept { return copies_work_; }
     /// The workspace as it is before anybody writes to it; -1 where there is none.
-    int work() const noexcept { return work_.get(); }
+    int work() const noexcept { return work_.fd(); }
 
     /// Asks for a sandbox; the two ends become its keeper's and its reaper's. `hear` tells of it, by the number that this gives.
     result<std::uint64_t> ask(birth_wish const& wish, syscall_filter const& filter, unique_fd to_keeper, unique_fd to_reaper) {
@@ -288,7 +308,7 @@ private:
     unique_fd socket_;
     pid_t pid_ = -1;
     bool copies_work_ = false;
-    unique_fd work_;
+    pinned work_;
     std::uint64_t asked_ = 0, heard_ = 0;
     std::map<std::uint64_t, detail::nursery_reply> unheard_;
 };

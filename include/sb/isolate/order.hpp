@@ -61,6 +61,7 @@ struct copy_report {
     int ended = 0;
     std::int64_t before_ns = 0; ///< its processor time before exec, which is ours
     raw_usage used; ///< since exec
+    std::int64_t own_us = -1; ///< its processor time without that of those it waited for; -1: nobody looked
 };
 
 /// What became of all that no copy waited for.

@@ -255,6 +255,8 @@ private:
             raw_usage used;
             rusage spent{};
             int status = 0;
+            bool const by_limit = info.si_code != CLD_EXITED && (info.si_status == SIGXCPU || info.si_status == SIGKILL);
+            auto const own_us = by_limit && at != children_.end() ? processor_time(info.si_pid) : -1; // it is known until we take it in
             if (::wait4(info.si_pid, &status, 0, &spent) < 0) continue;
             used.user_us = micros(spent.ru_utime), used.system_us = micros(spent.ru_stime);
             used.peak_rss_bytes = std::int64_t{spent.ru_maxrss} * 1024;
@@ -272,12 +274,37 @@ private:
             report.status = status;
             take_off(used, report.before_ns / 1000);
             report.used = used;
+            report.own_us = own_us;
             report.end_ns = seen;
             report.ended = 1;
             --alive_;
         }
     }
 
+    /// Of one process and its threads alone; -1 when that is not told.
+    std::int64_t processor_time(pid_t pid) noexcept {
+        char path[32] = "/proc/", text[512];
+        auto* const end = std::to_chars(path + 6, path + sizeof path - 8, pid).ptr;
+        std::memcpy(end, "/stat", 6);
+        unique_fd const file{::open(path, O_RDONLY | O_CLOEXEC)};
+        auto const n = file ? ::read(file.get(), text, sizeof text) : -1;
+        if (n <= 0) return -1;
+        own_reads_ += n;
+        std::string_view rest{text, static_cast<std::size_t>(n)};
+        rest.remove_prefix(std::min(rest.rfind(')'), rest.size() - 1) + 1); // its name may hold anything
+        std::int64_t ticks = 0;
+        for (int field = 2; field <= 15; ++field) { // counted from 1; a blank is before each
+            auto const blank = rest.find(' ');
+            if (field == 14 || field == 15) {
+                std::int64_t one = 0;
+                if (std::from_chars(rest.data(), rest.data() + rest.size(), one).ec != std::errc{}) return -1;
+                ticks += one;
+            }
+            if (blank == std::string_view::npos) return -1;
+            rest.remove_prefix(blank + 1);
+        }
+        return ticks * 1'000'000 / std::max(::sysconf(_SC_CLK_TCK), 1L);
+    }
     /// What was used before exec is not the program's.
     static void take_off(raw_usage& from, std::int64_t us) noexcept {
         auto const system = std::clamp<std::int64_t>(us, 0, from.system_us);

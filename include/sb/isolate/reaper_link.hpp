@@ -22,6 +22,7 @@ struct reaper_link {
         ahead_call::number number = 0; ///< 0: none was asked for
         std::uint64_t pipes = 0; ///< which it has
     } ahead = {};
+    bool hurries = false; ///< its rank was raised to end a run
     unique_fd children = unique_fd{}; ///< the kernel's list of its children; opened when it is first wanted
 
     /// When it returns no child waits for its run.

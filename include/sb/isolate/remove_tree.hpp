@@ -22,6 +22,27 @@ inline unique_fd open_folder(int at, char const* name) {
     return unique_fd{::openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
 }
 
+/// A folder whose mode keeps even its owner out, opened to them first. By its descriptor: a name may be a link by now.
+inline unique_fd unlock_folder(int at, char const* name) {
+    unique_fd const place{::openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+    if (!place || ::chmod(cat("/proc/self/fd/", place.get()).c_str(), 0700) != 0) return unique_fd{};
+    return open_folder(place.get(), ".");
+}
+
+/// A new folder, held. Only the name in `at` is looked at, whatever leads to it by now; `called` is for the error.
+inline result<unique_fd> make_folder(int at, std::string const& name, std::string_view called) {
+    if (::mkdirat(at, name.c_str(), 0700) != 0) return last_error("make folder", cat(called, "/", name));
+    auto made = open_folder(at, name.c_str());
+    if (!made) return last_error("open", cat(called, "/", name));
+    return made;
+}
+/// A new file in a folder that is held, likewise.
+inline result<unique_fd> make_file(int at, std::string const& name, std::string_view called) {
+    unique_fd made{::openat(at, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
+    if (!made) return last_error("make", cat(called, "/", name));
+    return made;
+}
+
 /// Names in a folder (`called` in an error), without "." and "..": all of them or an error, for one that cannot be listed
 /// is not an empty one. Read through a descriptor of its own, so that no position is shared.
 inline result<std::vector<std::string>> names_in(int folder, std::string_view called = {}) {
@@ -58,7 +79,7 @@ inline result<void> empty_folder(int folder, std::string_view called) {
             }
             last_code = errno;
             auto inner = detail::open_folder(folder, name.c_str());
-            if (!inner && errno == EACCES && ::fchmodat(folder, name.c_str(), 0700, 0) == 0) inner = detail::open_folder(folder, name.c_str());
+            if (!inner && errno == EACCES) inner = detail::unlock_folder(folder, name.c_str());
             if (!inner) continue;
             ::fchmod(inner.get(), 0700);
             SB_TRY(auto const within, detail::names_in(inner.get(), cat(called, "/", name)));
@@ -67,10 +88,7 @@ inline result<void> empty_folder(int folder, std::string_view called) {
                     progress = true;
                     continue;
                 }
-                // a folder's ".." changes when it moves, which takes write permission on the folder
-                struct stat there {};
-                if (::fstatat(inner.get(), deep.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(there.st_mode))
-                    ::fchmodat(inner.get(), deep.c_str(), 0700, 0);
+                (void)detail::unlock_folder(inner.get(), deep.c_str()); // a folder's ".." changes when it moves, which takes write permission on the folder
                 std::string up;
                 do up = cat(".sb-", ++moved);
                 while (::faccessat(folder, up.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0);

@@ -15,6 +15,7 @@ struct security_level {
     int number;
     char const* name;
     bool traces; ///< ptrace and its kin, within the run's own tree
+    bool filters_calls; ///< seccomp filters of its own
     bool netlink; ///< AF_NETLINK of every protocol
     bool route_netlink; ///< AF_NETLINK of protocol 0: which interfaces and addresses are there
     bool ipc_objects; ///< System V ipc and POSIX message queues
@@ -28,12 +29,12 @@ struct security_level {
 inline constexpr int lowest_level = 1, default_level = 3, highest_level = 5;
 
 inline constexpr std::array<security_level, 5> security_levels{{
-    // traces netlink route  ipc    runs   proc   code   network unix
-    {1, "debug", true, true, true, true, true, true, true, true, true},
-    {2, "build", false, true, true, true, true, true, true, true, true},
-    {3, "standard", false, false, true, true, true, true, true, true, true},
-    {4, "strict", false, false, false, false, false, false, true, true, true},
-    {5, "compute", false, false, false, false, false, false, false, false, false},
+    // traces filter netlink route  ipc    runs   proc   code   network unix
+    {1, "debug", true, true, true, true, true, true, true, true, true, true},
+    {2, "build", false, true, true, true, true, true, true, true, true, true},
+    {3, "standard", false, false, false, true, true, true, true, true, true, true},
+    {4, "strict", false, false, false, false, false, false, false, true, true, true},
+    {5, "compute", false, false, false, false, false, false, false, false, false, false},
 }};
 
 /// The step of this number; one out of range gives the nearest.
@@ -52,8 +53,9 @@ struct permission {
     char const* what; ///< for the manual
 };
 
-inline constexpr std::array<permission, 9> permissions{{
+inline constexpr std::array<permission, 10> permissions{{
     {&security_level::traces, enforcer::filter, "tracing", "ptrace, process_vm_readv and _writev, kcmp, pidfd_getfd, process_madvise on processes of the same run: debuggers, strace, leak checkers"},
+    {&security_level::filters_calls, enforcer::filter, "own filters", "system-call filters of a program's own (seccomp): sandboxes inside the sandbox"},
     {&security_level::netlink, enforcer::filter, "netlink", "AF_NETLINK sockets of every protocol"},
     {&security_level::route_netlink, enforcer::filter, "interfaces", "AF_NETLINK sockets of NETLINK_ROUTE: listing interfaces, addresses and routes"},
     {&security_level::ipc_objects, enforcer::filter, "ipc", "System V shared memory, semaphores and messages; POSIX message queues"},

@@ -3,13 +3,30 @@
 #pragma once
 #include <sb/isolate/mount.hpp>
 #include <sb/isolate/payload_user.hpp>
+#include <sb/isolate/public_etc.hpp>
 #include <sb/isolate/view.hpp>
+#include <cstdio>
 #include <optional>
 #include <string>
+#include <sys/random.h>
 #include <utility>
 #include <vector>
 
 namespace sb::isolate {
+
+/// As the kernel writes one: version 4, made of chance alone.
+inline std::string random_uuid() {
+    unsigned char bytes[16]{};
+    (void)!::getrandom(bytes, sizeof bytes, 0);
+    bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40), bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80);
+    std::string text;
+    for (std::size_t i = 0; i < sizeof bytes; ++i) {
+        char two[3];
+        std::snprintf(two, sizeof two, "%02x", static_cast<unsigned>(bytes[i]));
+        text += cat(i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", std::string_view{two, 2});
+    }
+    return text;
+}
 
 class stage {
 public:
@@ -38,6 +55,7 @@ public:
     static std::string root() { return "/root"; }
     static std::string lower() { return "/lower"; } ///< the untouched workspace
     static std::string scratch() { return "/scratch"; } ///< an empty folder
+    static std::string boot_id() { return "/boot_id"; } ///< what is shown for the host's
     std::vector<kept_part> const& aside() const noexcept { return aside_; }
     bool work_is_on_scratch() const noexcept { return work_is_on_scratch_; } ///< in /tmp or so: what leads there is made with that
     bool has_var_tmp() const noexcept { return has_var_tmp_; } ///< the workspace is in /var/tmp; else that is a link to /tmp
@@ -49,6 +67,7 @@ public:
 
 private:
     static constexpr off_t largest_copied = 128 << 10;
+    static constexpr int most_attempts = 100;
 
     explicit stage(view const& shown) : shown_{&shown} {}
 
@@ -60,35 +79,54 @@ private:
         std::optional<std::string> text = std::nullopt; ///< a file with this content instead of a mount
     };
 
+    /// Opened in this mount namespace.
+    result<unique_fd> open_system() const {
+        if (shown_->system_place) return shown_->system_place.here();
+        return open_file(shown_->system, O_PATH | O_DIRECTORY);
+    }
+    /// In another root nothing leads out of it; what the name itself is, if a link, is not followed.
+    static unique_fd open_in(int system, bool is_host, std::string const& name) {
+        if (is_host) return unique_fd{::openat(system, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
+        struct open_how how {};
+        how.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, how.resolve = RESOLVE_IN_ROOT;
+        for (int attempt = 0;; ++attempt) { // something is renamed meanwhile
+            unique_fd found{static_cast<int>(::syscall(SYS_openat2, system, name.c_str(), &how, sizeof how))};
+            if (found || errno != EAGAIN || attempt >= most_attempts) return found;
+        }
+    }
+    static std::string opened(int fd) { return cat("/proc/self/fd/", fd); }
+
     /// Takes copies of all that is to be shown, while the host's tree is still ours.
     result<std::vector<part>> collect() {
         std::vector<part> all;
         auto const& shown = *shown_;
-        auto const base = shown.system == "/" ? std::string{} : shown.system;
+        bool const is_host = shown.system == "/";
+        SB_TRY(auto const system, open_system());
         auto const take = [&](std::string const& name) -> result<void> {
-            auto const path = cat(base, "/", name);
+            auto const place = open_in(system.get(), is_host, name);
             struct stat facts {};
-            if (::lstat(path.c_str(), &facts) != 0) return {};
+            if (!place || ::fstat(place.get(), &facts) != 0) return {};
             if (S_ISLNK(facts.st_mode)) {
                 char to[PATH_MAX];
-                auto const n = ::readlink(path.c_str(), to, sizeof to);
+                auto const n = ::readlinkat(place.get(), "", to, sizeof to);
                 if (n > 0) all.push_back({unique_fd{}, "/" + name, std::string{to, static_cast<std::size_t>(n)}, false});
                 return {};
             }
             if (!S_ISDIR(facts.st_mode) && !S_ISREG(facts.st_mode)) return {};
             if (S_ISREG(facts.st_mode) && facts.st_size <= largest_copied) { // each mount is paid for with every sandbox
-                auto text = read_file(path);
+                auto text = read_file(is_host ? "/" + name : opened(place.get())); // nobody but root renames the host's
                 if (!text.has_error()) all.push_back({unique_fd{}, "/" + name, {}, false, std::move(*text)});
                 return {};
             }
-            auto copy = copy_mount(AT_FDCWD, path);
-            if (copy.has_error()) return copy.error();
+            auto copy = copy_mount(place.get(), {});
+            if (copy.has_error()) return system_error(cat(shown.system, is_host ? "" : "/", name, ": ", copy.error().what));
             SB_CHECK(change_mount(copy->get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
             all.push_back({std::move(*copy), "/" + name, {}, S_ISDIR(facts.st_mode)});
             return {};
         };
         for (auto const folder : detail::system_folders) SB_CHECK(take(std::string{folder}));
-        for (auto const name : detail::shown_of_etc) SB_CHECK(take(cat("etc/", name)));
+        SB_TRY(auto const etc, names_of_etc(system.get(), is_host));
+        for (auto const& name : etc) SB_CHECK(take("etc/" + name));
         for (std::string_view const device : {"null", "zero", "full", "random", "urandom"}) {
             SB_TRY(auto copy, copy_mount(AT_FDCWD, cat("/dev/", device), false));
             SB_CHECK(change_mount(copy.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC)); // no times to set; devices take writes all the same
@@ -100,7 +138,7 @@ private:
             if (i < sources_.size() && sources_[i]) {
                 copy = std::move(sources_[i]);
             } else {
-                SB_TRY(copy, copy_mount(AT_FDCWD, each.source));
+                SB_TRY(copy, copy_here(each.place, each.source));
             }
             struct stat facts {};
             if (::fstat(copy.get(), &facts) != 0) return last_error("stat", each.source);
@@ -108,9 +146,25 @@ private:
             all.push_back({std::move(copy), each.target, {}, S_ISDIR(facts.st_mode)});
         }
         if (!shown.work.empty() && !lower_) {
-            SB_TRY(lower_, copy_mount(AT_FDCWD, shown.work));
+            SB_TRY(lower_, copy_here(shown.work_place, shown.work));
         }
         return all;
+    }
+
+    result<std::vector<std::string>> names_of_etc(int system, bool is_host) const {
+        if (shown_->etc) return *shown_->etc;
+        auto const place = open_in(system, is_host, "etc/.");
+        unique_fd const etc{place ? ::open(opened(place.get()).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1};
+        if (!etc) return std::vector<std::string>{};
+        return public_etc{etc.get(), is_host}.of(detail::shown_of_etc);
+    }
+    /// The caller has taken no copy of it: it is not root, and its view of the host is ours.
+    static result<unique_fd> copy_here(pinned const& place, std::string const& path) {
+        if (!place) return copy_mount(AT_FDCWD, path);
+        SB_TRY(auto const found, place.here());
+        auto copy = copy_mount(found.get(), {});
+        if (copy.has_error()) return system_error(cat(path, ": ", copy.error().what));
+        return copy;
     }
 
     /// A tree of our own in place of the host's, of which all that is needed has been collected by now: what every sandbox
@@ -126,11 +180,13 @@ private:
         SB_CHECK(attach(proc, at + "/proc"));
         SB_CHECK(change_root(at));
         if (lower_) SB_CHECK(attach(lower_.get(), lower()));
+        auto const id = shown_->boot_id.empty() ? random_uuid() : shown_->boot_id;
+        SB_CHECK(write_file(boot_id(), id + "\n"));
         return {};
     }
 
     result<void> build_root(std::vector<part>& parts) {
-        SB_TRY(auto const root, new_mount("tmpfs", {{"size", "4m"}, {"nr_inodes", "4096"}, {"mode", "0755"}}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+        SB_TRY(auto const root, new_mount("tmpfs", {{"size", "16m"}, {"nr_inodes", "32768"}, {"mode", "0755"}}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
         auto const top = stage::root();
         SB_CHECK(attach(root.get(), top));
         for (std::string_view const folder : {"etc", "dev/shm", "proc", "tmp", "var", "home/sandbox"}) SB_CHECK(make_folders(cat(top, "/", folder), 0755));
@@ -141,6 +197,7 @@ private:
         SB_CHECK(write_file(top + "/etc/hosts", cat("127.0.0.1 localhost ", sandbox_user, "\n::1 localhost\n")));
         SB_CHECK(write_file(top + "/etc/hostname", cat(sandbox_user, "\n")));
         SB_CHECK(write_file(top + "/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n"));
+        std::string_view last_parent;
         for (auto& each : parts) {
             if (is_on_scratch(each.target)) {
                 SB_CHECK(set_aside(each));
@@ -148,7 +205,8 @@ private:
             }
             auto const target = top + each.target;
             auto const parent = std::string_view{each.target}.substr(0, each.target.rfind('/'));
-            if (parent != "" && parent != "/etc" && parent != "/dev") SB_CHECK(make_folders(cat(top, parent), 0755));
+            if (parent != "" && parent != "/etc" && parent != "/dev" && parent != last_parent) SB_CHECK(make_folders(cat(top, parent), 0755));
+            last_parent = parent;
             if (!each.link.empty()) {
                 if (::symlink(each.link.c_str(), target.c_str()) != 0 && errno != EEXIST) return last_error("link", target);
                 continue;

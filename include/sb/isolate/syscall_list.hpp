@@ -4,7 +4,8 @@
 // A name that the kernel's architecture or this libseccomp does not know is passed over: the call is then ENOSYS too,
 // which is what programs expect of an older kernel. io_uring is left out on purpose: what is asked through a ring passes
 // no filter, and a ring makes sockets of every family. So is io_setup with its kin: there are so many of its queues for the
-// whole host, and one payload could have them all.
+// whole host, and one payload could have them all. And mincore and cachestat: they tell what of the host's files was read.
+// And mbind: what it is told of each page stays in memory that no group counts, also for pages that are not there.
 #pragma once
 
 namespace sb::isolate::detail {
@@ -13,13 +14,13 @@ namespace sb::isolate::detail {
 inline constexpr char const* always_allowed[] = {
     // files
     "access", "chdir", "chmod", "chown", "close", "close_range", "copy_file_range", "creat", "dup", "dup2", "dup3", "faccessat", "faccessat2",
-    "cachestat", "fadvise64", "fallocate", "fchdir", "fchmod", "fchmodat", "fchmodat2", "fchown", "fchownat", "fcntl", "fdatasync", "fgetxattr",
-    "flistxattr", "flock", "fremovexattr", "fsetxattr", "fstat", "fstatfs", "fsync", "ftruncate", "futimesat", "getcwd", "getdents", "getdents64",
+    "fadvise64", "fallocate", "fchdir", "fchmod", "fchmodat", "fchmodat2", "fchown", "fchownat", "fcntl", "fgetxattr",
+    "flistxattr", "flock", "fremovexattr", "fsetxattr", "fstat", "fstatfs", "ftruncate", "futimesat", "getcwd", "getdents", "getdents64",
     "getxattr", "inotify_add_watch", "inotify_init", "inotify_init1", "inotify_rm_watch", "ioctl", "lchown", "lgetxattr", "link", "linkat",
     "listxattr", "llistxattr", "lremovexattr", "lseek", "lsetxattr", "lstat", "memfd_create", "mkdir", "mkdirat", "mknod", "mknodat", "newfstatat",
     "open", "openat", "openat2", "pipe", "pipe2", "pread64", "preadv", "preadv2", "pwrite64", "pwritev", "pwritev2", "read", "readahead",
     "readlink", "readlinkat", "readv", "removexattr", "rename", "renameat", "renameat2", "rmdir", "sendfile", "setxattr", "splice", "stat",
-    "statfs", "statx", "symlink", "symlinkat", "sync_file_range", "tee", "truncate", "umask", "unlink", "unlinkat", "utime", "utimensat", "utimes",
+    "statfs", "statx", "symlink", "symlinkat", "tee", "truncate", "umask", "unlink", "unlinkat", "utime", "utimensat", "utimes",
     "vmsplice", "write", "writev",
     // waiting
     "epoll_create", "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_pwait2", "epoll_wait", "eventfd", "eventfd2", "pause", "poll", "ppoll", "pselect6", "select", "signalfd", "signalfd4",
@@ -27,7 +28,7 @@ inline constexpr char const* always_allowed[] = {
     "accept", "accept4", "bind", "connect", "getpeername", "getsockname", "getsockopt", "listen", "recvfrom", "recvmmsg", "recvmsg", "sendmmsg",
     "sendmsg", "sendto", "setsockopt", "shutdown", "socket", "socketpair",
     // memory
-    "brk", "get_mempolicy", "madvise", "map_shadow_stack", "mbind", "membarrier", "mincore", "mlock", "mlock2", "mlockall", "mmap", "mprotect",
+    "brk", "get_mempolicy", "madvise", "map_shadow_stack", "membarrier", "mlock", "mlock2", "mlockall", "mmap", "mprotect",
     "mremap", "mseal", "msync", "munlock", "munlockall", "munmap", "pkey_alloc", "pkey_free", "pkey_mprotect", "remap_file_pages", "set_mempolicy",
     // processes and threads
     "arch_prctl", "capget", "capset", "clone", "execve", "execveat", "exit", "exit_group", "fork", "futex", "futex_requeue", "futex_wait",
@@ -54,6 +55,10 @@ inline constexpr char const* always_refused[] = {
     "open_by_handle_at", "open_tree", "perf_event_open", "pivot_root", "quotactl", "quotactl_fd", "reboot", "setdomainname", "sethostname",
     "setns", "settimeofday", "swapoff", "swapon", "sync", "syslog", "umount2", "vhangup",
 };
+
+/// Done as far as a payload can tell, where all that it writes lies in memory: the kernel would have the host's disk write its own
+/// cache out, for each call anew. Allowed where something of the host's is writable.
+inline constexpr char const* flushing_calls[] = {"fdatasync", "fsync", "sync_file_range"};
 
 /// Allowed where the level says so, EPERM elsewhere.
 inline constexpr char const* tracing_calls[] = {"kcmp", "pidfd_getfd", "process_madvise", "process_vm_readv", "process_vm_writev", "ptrace"};

@@ -50,6 +50,9 @@ public:
         return destroyed;
     }
 
+    /// Belongs to the same namespace wherever it is passed; for who lists sockets when nothing is done here.
+    int descriptor() const noexcept { return socket_.get(); }
+
     /// How many there are.
     result<int> count() {
         std::size_t all = 0;

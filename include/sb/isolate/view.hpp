@@ -4,16 +4,20 @@
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
+#include <sb/isolate/pinned.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <linux/magic.h>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include <vector>
 
@@ -23,6 +27,7 @@ namespace sb::isolate {
 struct binding {
     std::string source, target;
     bool writable = false;
+    pinned place = {}; ///< the source, opened when it was judged; nothing: it is taken by its path
 };
 
 /// Fixed at a sandbox's birth.
@@ -30,6 +35,14 @@ struct view {
     std::string system = "/"; ///< where the system folders are taken from
     std::string work; ///< the workspace, a real path; what is written there goes to a copy
     std::vector<binding> bindings;
+    pinned system_place = {}, work_place = {}; ///< as with bindings
+    std::string boot_id = {}; ///< what is shown for the host's; empty: every nursery makes one up
+    std::optional<std::vector<std::string>> etc = {}; ///< what of /etc is shown (public_etc.hpp); nothing: every nursery looks
+
+    /// Is something of the host's there to be written to?
+    bool host_writable() const noexcept {
+        return std::any_of(bindings.begin(), bindings.end(), [](binding const& each) { return each.writable; });
+    }
 };
 
 /// The payload's own place in every sandbox.
@@ -41,12 +54,12 @@ namespace detail {
 /// Top-level names that hold the system's programs and libraries.
 inline constexpr std::string_view system_folders[] = {"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"};
 
-/// What of /etc is shown: how programs are linked and found, languages and zones, protocols, certificates; nothing
-/// that names this host, its users or its network.
+/// What of /etc is shown, as far as everybody may read it: how programs are linked and found, languages and zones, protocols,
+/// certificates; nothing that names this host, its users or its network.
 inline constexpr std::string_view shown_of_etc[] = {
     "alternatives", "bash.bashrc", "ca-certificates", "debian_version", "fonts", "inputrc", "java-11-openjdk", "java-17-openjdk", "java-21-openjdk",
     "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "localtime", "mime.types", "os-release", "perl", "profile", "protocols", "python3",
-    "python3.11", "python3.12", "python3.13", "services", "ssl", "terminfo", "timezone", "xml"};
+    "python3.11", "python3.12", "python3.13", "services", "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone", "xml"};
 
 inline bool is_below(std::string_view path, std::string_view folder) {
     return path.starts_with(folder) && (path.size() == folder.size() || folder == "/" || path[folder.size()] == '/');
@@ -71,6 +84,41 @@ inline bool shows(view const& all, std::string_view path) {
     return false;
 }
 
+namespace detail {
+
+/// What a payload may write, or has bound, at one path.
+struct shown_place {
+    std::string_view target;
+    bool writable;
+};
+
+/// The innermost place that `path` lies in; with `around`, one that is not `path` itself.
+inline std::optional<shown_place> place_of(view const& all, std::string_view path, bool around = false) {
+    std::optional<shown_place> nearest;
+    auto const look = [&](std::string_view target, bool writable) {
+        if (!target.empty() && is_below(path, target) && !(around && path.size() == target.size()) && (!nearest || target.size() >= nearest->target.size()))
+            nearest = {target, writable};
+    };
+    for (auto const own : {std::string_view{"/tmp"}, std::string_view{"/var/tmp"}, std::string_view{"/dev/shm"}, sandbox_home}) look(own, true);
+    look(all.work, true);
+    for (auto const& each : all.bindings) look(each.target, each.writable);
+    return nearest;
+}
+
+/// Can a run put something else under this name? In its own places and in writable bindings; and where something is bound on top of
+/// one of those, but not right in it: then a folder on the way can be renamed.
+inline bool may_be_changed(view const& all, std::string_view path) {
+    auto place = place_of(all, path);
+    if (!place || place->writable) return place.has_value();
+    while (auto const around = place_of(all, place->target, true)) {
+        if (around->writable && place->target.substr(0, place->target.rfind('/')) != around->target) return true;
+        place = around;
+    }
+    return false;
+}
+
+} // namespace detail
+
 /// Where on the host a file lies that a payload knows by this path; for the name itself, not for what links in it say.
 inline std::string host_path(view const& all, std::string const& path) {
     binding const* nearest = nullptr;
@@ -81,6 +129,14 @@ inline std::string host_path(view const& all, std::string const& path) {
     for (auto const folder : detail::system_folders)
         if (detail::is_below(path, cat("/", folder))) return all.system + path;
     return path;
+}
+
+/// Will a payload find there what it would have found before the run, whatever that does? Nothing is known of what is not there.
+inline bool outlasts_a_run(view const& all, std::string const& path) {
+    auto const there = host_path(all, path);
+    auto const real = real_path(there);
+    if (real.has_error() || detail::may_be_changed(all, path) || (*real != there && detail::may_be_changed(all, *real))) return false;
+    return std::none_of(all.bindings.begin(), all.bindings.end(), [&](binding const& each) { return each.writable && detail::is_below(*real, each.source); });
 }
 
 namespace detail {
@@ -104,28 +160,48 @@ inline std::string account_home() {
 }
 
 /// Is `home` a folder that lies in this one, or is it?
-inline bool holds_home(std::string_view folder, std::string const& home) {
+inline bool holds_home(struct stat const& folder, std::string const& home) {
     if (!home.starts_with('/')) return false;
-    auto const path = real_path(home);
-    return !path.has_error() && path->size() > 1 && is_below(*path, folder);
+    auto const place = pinned::open_as(home, ::geteuid());
+    return !place.has_error() && place->path() != "/" && place->lies_in(folder);
+}
+
+/// The kernel's own files, wherever they are mounted.
+inline bool shows_the_kernel(pinned const& place) {
+    struct statfs about {};
+    if (::fstatfs(place.fd(), &about) != 0) return false;
+    for (auto const magic : {PROC_SUPER_MAGIC, SYSFS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC, SECURITYFS_MAGIC})
+        if (static_cast<long>(about.f_type) == magic) return true;
+    return false;
+}
+
+inline bool is_root_folder(pinned const& place) {
+    struct stat root {};
+    return place.path() == "/" || (::stat("/", &root) == 0 && place.is_same_as(root));
 }
 
 } // namespace detail
 
-/// A folder that may become a workspace: a real one, and neither the root nor the caller's home nor what holds it; HOME may
-/// say another home than the account's.
-inline result<std::string> workspace_folder(std::string const& asked) {
-    auto const found = real_path(asked);
-    if (found.has_error()) return caller_error(cat("workspace ", asked, ": ", std::strerror(errno)));
-    struct stat facts {};
-    if (::stat(found->c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) return caller_error(cat("workspace ", asked, ": not a folder"));
+/// A folder that may become a workspace: neither the root nor the caller's home nor what holds it; HOME may say another home
+/// than the account's. Judged as it was opened: what leads there may be somebody else's to rename.
+inline result<pinned> workspace_folder(std::string const& asked) {
+    auto found = pinned::open(asked);
+    if (found.has_error()) return caller_error(cat("workspace ", asked, ": ", found.error().what));
+    auto const& path = found->path();
+    if (!found->is_folder()) return caller_error(cat("workspace ", asked, ": not a folder"));
     char const* const home = std::getenv("HOME");
-    if (*found == "/" || detail::holds_home(*found, home ? home : "") || detail::holds_home(*found, detail::account_home()))
-        return caller_error(cat("workspace ", *found, ": ", *found == "/" ? "the whole system" : "your home, or what holds it,",
+    bool const all = detail::is_root_folder(*found);
+    if (all || detail::holds_home(found->facts(), home ? home : "") || detail::holds_home(found->facts(), detail::account_home()))
+        return caller_error(cat("workspace ", path, ": ", all ? "the whole system" : "your home, or what holds it,",
                                 " is never shown to a payload; go to the project's folder or name one with --work DIR"));
-    for (std::string_view const own : {"/proc", "/sys", "/dev", "/run", "/etc"})
-        if (detail::is_below(*found, own)) return caller_error(cat("workspace ", *found, ": ", own, " is never shown to a payload"));
-    return *found;
+    auto const line = found->line();
+    for (auto const* const own : {"/proc", "/sys", "/dev", "/run", "/etc"}) {
+        struct stat facts {};
+        bool const is_there = detail::is_below(path, own) || (::stat(own, &facts) == 0 && std::find(line.begin(), line.end(), pinned::identity_of(facts)) != line.end());
+        if (is_there) return caller_error(cat("workspace ", path, ": ", std::string_view{own}, " is never shown to a payload"));
+    }
+    if (detail::shows_the_kernel(*found)) return caller_error(cat("workspace ", path, ": the kernel's own files are never shown to a payload"));
+    return found;
 }
 
 /// `SRC[:DST][:ro|rw]`
@@ -144,12 +220,12 @@ inline result<binding> parse_binding(std::string_view text) {
         return caller_error(cat("--bind ", text, ": ends in ro or rw, not ", std::string_view{made.target}.substr(last + 1)));
     split(made.target, '/', [&](std::string_view name) { straight = straight && name != "." && name != ".."; });
     if (!straight) return caller_error(cat("--bind ", text, ": ", made.target, ": write it without \".\" and \"..\""));
-    auto const real = real_path(made.source);
-    if (real.has_error()) return caller_error(cat("--bind ", text, ": ", made.source, ": ", std::strerror(errno)));
-    if (*real == "/") return caller_error(cat("--bind ", text, ": the whole system is never shown to a payload"));
+    auto place = pinned::open(made.source);
+    if (place.has_error()) return caller_error(cat("--bind ", text, ": ", made.source, ": ", place.error().what));
+    if (detail::is_root_folder(*place)) return caller_error(cat("--bind ", text, ": the whole system is never shown to a payload"));
     for (std::string_view const own : {"/proc", "/dev", "/tmp", "/"})
         if (made.target == own) return caller_error(cat("--bind ", text, ": ", own, " is the sandbox's own"));
-    made.source = *real;
+    made.source = place->path(), made.place = std::move(*place);
     while (made.target.size() > 1 && made.target.ends_with('/')) made.target.pop_back();
     return made;
 }

@@ -10,19 +10,24 @@
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/isolate/cpus.hpp>
+#include <sb/isolate/file_count.hpp>
 #include <sb/isolate/fullness.hpp>
 #include <sb/isolate/job.hpp>
+#include <sb/isolate/kernel_memory.hpp>
 #include <sb/isolate/pipe_pool.hpp>
+#include <sb/isolate/rank.hpp>
 #include <sb/isolate/reaper_link.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <poll.h>
 #include <string>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <vector>
@@ -94,6 +99,8 @@ private:
         stream out, err;
         unique_fd report;
         std::string reported;
+        std::int64_t report_rests_until = 0; // what comes beyond what is kept is taken a little at a time
+        bool waits_for_report = false; // in the poll at hand
         int from[3] = {-1, -1, -1}; // of the pool: which pipes these are, and where they go back to
     };
 
@@ -108,6 +115,7 @@ private:
     /// Lays the order down where the reaper finds it.
     result<void> write_order(job const& what) {
         room_->clear();
+        if (std::exchange(by_->hurries, false)) put_first(by_->pid, false); // what it starts has its rank
         auto& order = room_->order();
         order.copies = what.copies;
         order.wait_tree = what.wait_tree;
@@ -115,7 +123,7 @@ private:
         order.grouped = what.group >= 0, order.clone_key = what.clone_key;
         order.affine = what.held.cpus >= 0 || detail::is_at_home(); // we may be, the payload is not
         if (order.affine) order.cpus = what.held.cpus >= 0 ? choose_cpus(what.held.cpus, what.first_cpu) : allowed_cpus();
-        order.rlimits = rlimit_list{what.held};
+        order.rlimits = rlimit_list{what.held, by_->alone};
         order.rlimits.restore(RLIMIT_NOFILE, open_files_);
         auto* const path = room_->put(what.path);
         order.path = path;
@@ -134,18 +142,23 @@ private:
         SB_CHECK(write_order(what));
         got_.started_ns = wall_ns();
         first_ns_ = monotonic_ns();
+        sockets_.begin(what.sockets, first_ns_);
+        kernel_.begin(what.sockets, by_->alone ? by_->pid : -1, cpus_online_, first_ns_);
         fullness_.begin(what.scratch, what.held.scratch_bytes, what.held.scratch_inodes, first_ns_);
+        files_.begin(what.held.all_files, what.held.file_shares, by_->alone ? by_->pid : -1, cpus_online_, first_ns_);
         copies_.reserve(static_cast<std::size_t>(what.copies));
         for (int i = 0; i < what.copies && got_.killed_by == killer::nobody; ++i) {
             unique_fd in;
             if (by_->ahead.number == 0 || !suits_ahead(what)) { // who waits has opened it already
-                SB_TRY(in, open_file(what.in, O_RDONLY));
+                SB_TRY(in, open_input(what));
             }
             bool const keep = what.keep_output && i == 0;
             auto& made = copies_.emplace_back(copy{{unique_fd{}, capture{what.held.output_bytes, keep ? keep_out_ : -1}},
                                                    {unique_fd{}, capture{what.held.output_bytes, keep ? keep_err_ : -1}},
                                                    unique_fd{},
                                                    {},
+                                                   0,
+                                                   false,
                                                    {-1, -1, -1}});
             unique_fd far[3];
             auto const not_made = [&](error const& why) {
@@ -167,7 +180,7 @@ private:
                 continue;
             }
             if (!in) {
-                auto opened = open_file(what.in, O_RDONLY);
+                auto opened = open_input(what);
                 if (opened.has_error()) return not_made(opened.error());
                 in = std::move(*opened);
             }
@@ -183,6 +196,15 @@ private:
         return {};
     }
 
+    /// What was removed can be read on by a descriptor, and so can what another was put in place of: that is said, and not read.
+    static result<unique_fd> open_input(job const& what) {
+        if (what.in_called.empty()) return open_file(what.in, O_RDONLY);
+        unique_fd in{retry([&] { return ::open(what.in.c_str(), O_RDONLY | O_CLOEXEC); })};
+        struct stat facts {};
+        if (!in || ::fstat(in.get(), &facts) != 0) return last_error("open", what.in_called);
+        if (facts.st_nlink == 0) return system_error(cat("open ", what.in_called, ": ", std::strerror(ENOENT), " any more; it was removed or replaced"));
+        return in;
+    }
     /// Behind walls a pipe of the pool, for when a run is over nobody has an end of it but us. Elsewhere it is made anew: a
     /// process may have fled with one; `far` is then the end to hand out.
     result<void> lend_pipe(unique_fd& near, unique_fd& far, int& from) {
@@ -236,6 +258,9 @@ private:
                 patience_ns_ = -1;
             }
             fullness_.look(now);
+            if (!stopping_ && files_.look(now)) end_all(killer::files);
+            if (!stopping_ && sockets_.look(now)) end_all(killer::sockets);
+            if (!stopping_ && kernel_.look(now)) end_all(killer::kernel_memory);
             if (find_first_ns_ >= 0 && now >= find_first_ns_) find_first(now);
             wait_for(stopping_ ? patience_ns_ : due, now);
             for (auto& c : copies_)
@@ -250,6 +275,8 @@ private:
         stopping_ = true;
         if (calls_->before_kill) calls_->before_kill();
         if (by_->alone) patience_ns_ = monotonic_ns() + patience;
+        // where we may: it is to come before those it kills, who may be many and all have work to do when they end
+        if (by_->alone) by_->hurries = put_first(by_->pid, true);
         (void)detail::send_word(by_->socket.get(), {word::stop, 0});
         by_->ahead.pipes = no_pipes; // a call would overtake that word, should the reaper be done already; an order comes behind it
     }
@@ -262,10 +289,18 @@ private:
         auto const watch = [&](unique_fd const& fd) {
             if (fd) waiting_.push_back({fd.get(), POLLIN, 0}); // nothing for what is closed: poll takes as many as may be open
         };
-        for (auto const& c : copies_) watch(c.out.end), watch(c.err.end), watch(c.report);
+        for (auto& c : copies_) {
+            c.waits_for_report = c.report && c.report_rests_until <= now;
+            if (c.report && !c.waits_for_report) until = until < 0 ? c.report_rests_until : std::min(until, c.report_rests_until);
+            watch(c.out.end), watch(c.err.end);
+            if (c.waits_for_report) watch(c.report);
+        }
         watch(first_end_);
         timespec left{};
         if (auto const look = fullness_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
+        if (auto const look = files_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
+        if (auto const look = kernel_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
+        if (auto const look = sockets_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
         if (find_first_ns_ >= 0) until = until < 0 ? find_first_ns_ : std::min(until, find_first_ns_);
         if (until >= 0) {
             auto const ns = std::max<std::int64_t>(until - now, 0);
@@ -327,6 +362,7 @@ private:
         auto const room = most_report_bytes - c.reported.size();
         if (block.size() > room) got_.reports_cut = true;
         c.reported.append(block.substr(0, room));
+        if (c.reported.size() == most_report_bytes) c.report_rests_until = monotonic_ns() + report_rest_ns;
     }
     /// What is in the pipes already; nobody of the tree is left to write more.
     void read_dry() {
@@ -337,7 +373,7 @@ private:
             auto const watch = [&](unique_fd const& fd) {
                 if (fd) waiting_.push_back({fd.get(), POLLIN, 0});
             };
-            for (auto const& c : copies_) watch(c.out.end), watch(c.err.end), watch(c.report);
+            for (auto& c : copies_) c.waits_for_report = static_cast<bool>(c.report), watch(c.out.end), watch(c.err.end), watch(c.report);
             if (waiting_.empty() || ::poll(waiting_.data(), waiting_.size(), 0) == 0) {
                 dry_ = true;
                 return;
@@ -348,7 +384,7 @@ private:
     void drain_ready(std::size_t i) {
         auto const ready = [&](unique_fd const& fd) { return fd && waiting_[i++].revents != 0; };
         for (auto& c : copies_) {
-            bool const out = ready(c.out.end), err = ready(c.err.end), report = ready(c.report); // before any is closed
+            bool const out = ready(c.out.end), err = ready(c.err.end), report = c.waits_for_report && ready(c.report); // before any is closed
             if (out) drain(c.out);
             if (err) drain(c.err);
             if (report) drain_report(c);
@@ -382,6 +418,7 @@ private:
             how.before_s = static_cast<double>(said.before_ns) / 1e9;
             how.status = said.ended != 0 ? said.status : SIGKILL; // it died with its reaper
             if (said.ended != 0) how.used = usage{said.used};
+            if (said.ended != 0 && said.own_us >= 0) how.own_s = static_cast<double>(said.own_us) / 1e6;
             how.wall_s = static_cast<double>(ended - begun) / 1e9;
             last = std::max(last, ended);
         }
@@ -416,6 +453,7 @@ private:
     static constexpr std::int64_t counting_ns = 50'000; // that a reaper takes at most, if nothing else is left to end
     static constexpr std::uint64_t no_pipes = ~std::uint64_t{0};
     static constexpr std::size_t block_size = std::size_t{64} << 10; // a pipe's capacity
+    static constexpr std::int64_t report_rest_ns = 10'000'000; // a pipe's capacity a rest: a writer without end costs next to nothing, and never waits for ever
     static constexpr int most_dry_reads = 64; // four times what a pipe holds
     static constexpr std::int64_t most_late = 1'000'000'000; // that an exec may be, on a starved machine
     static constexpr std::int64_t patience = 6'000'000; // for a reaper to kill and count; then it is killed too
@@ -433,6 +471,10 @@ private:
     std::vector<pollfd> waiting_;
     outcome got_;
     fullness_watch fullness_;
+    file_watch files_;
+    int cpus_online_ = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+    socket_watch sockets_;
+    kernel_memory_watch kernel_;
     unique_fd first_end_; // readable when the first process has ended
     std::int64_t find_first_ns_ = -1; // when to look for it; -1: not any more
     std::int64_t first_ns_ = 0, patience_ns_ = -1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The private folders of runs, in the system's temporary folder, and what dead owners left of theirs.
 //
-// How it works: a session owns one folder, "sb-exec-" and twelve random digits, mode 0700, which holds a label and a
+// How it works: all is made, renamed and removed by descriptor, below a folder that was judged (own_folder.hpp). A session owns one folder, "sb-exec-" and twelve random digits, mode 0700, which holds a label and a
 // folder for each slot. The session and its slots share one lock on it (flock on one open description), so the lock is
 // free exactly when all of them are dead. A later session removes folders that carry the label, belong to the same user
 // and whose lock is free: all three, or it leaves them alone. A folder that has no
@@ -10,6 +10,7 @@
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
+#include <sb/isolate/own_folder.hpp>
 #include <sb/isolate/remove_tree.hpp>
 #include <cstdint>
 #include <cstdlib>
@@ -51,29 +52,32 @@ inline bool is_label(int folder) {
 } // namespace detail
 
 /// Removes run folders in `base` whose owners are dead; the number of them. A folder that cannot be removed stays, and
-/// its name comes back in `stuck`; so does why `base` cannot be listed.
+/// its name comes back in `stuck`; so does why `base` cannot be listed, or is none to touch anything in.
 inline int sweep_dead_folders(std::string const& base, std::vector<std::string>& stuck) {
     int removed = 0;
-    auto const root = detail::open_folder(AT_FDCWD, base.c_str());
-    if (!root) return 0;
-    auto const names = detail::names_in(root.get(), base);
+    auto const root = own_folder::open(base, for_temporary);
+    if (root.has_error()) {
+        if (::access(base.c_str(), F_OK) == 0 || errno != ENOENT) stuck.push_back(cat("what ", base, " may hold: ", root.error().what));
+        return 0;
+    }
+    auto const names = detail::names_in(root->fd(), base);
     if (!names) return stuck.push_back(cat("what ", base, " may hold: ", names.error().what)), 0;
     for (auto const& name : *names) {
         if (!name.starts_with(detail::folder_prefix)) continue;
-        auto const folder = detail::open_folder(root.get(), name.c_str());
+        auto const folder = detail::open_folder(root->fd(), name.c_str());
         struct stat facts {}, there {};
         if (!folder || ::fstat(folder.get(), &facts) != 0 || facts.st_uid != ::geteuid()) continue;
         if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) continue;
-        if (::fstatat(root.get(), name.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0 || there.st_ino != facts.st_ino) continue; // it got its own name meanwhile
+        if (::fstatat(root->fd(), name.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0 || there.st_ino != facts.st_ino) continue; // it got its own name meanwhile
         auto called = name;
         if (!detail::is_unlabelled(name)) { // whoever makes one just now will make another
             if (!detail::is_label(folder.get())) continue;
             called += detail::unlabelled;
-            if (::renameat(root.get(), name.c_str(), root.get(), called.c_str()) != 0) called = name;
+            if (::renameat(root->fd(), name.c_str(), root->fd(), called.c_str()) != 0) called = name;
         }
         auto const emptied = empty_folder(folder.get(), cat(base, "/", called));
-        if (!emptied.has_error() && ::unlinkat(root.get(), called.c_str(), AT_REMOVEDIR) == 0) ++removed;
-        else if (::faccessat(root.get(), called.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) stuck.push_back(cat(base, "/", called));
+        if (!emptied.has_error() && ::unlinkat(root->fd(), called.c_str(), AT_REMOVEDIR) == 0) ++removed;
+        else if (::faccessat(root->fd(), called.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) stuck.push_back(cat(base, "/", called));
     }
     return removed;
 }
@@ -82,37 +86,37 @@ inline int sweep_dead_folders(std::string const& base, std::vector<std::string>&
 class session_folder {
 public:
     static result<session_folder> make(std::string const& base = temporary_folder()) {
+        SB_TRY(auto const in, own_folder::open(base, for_temporary));
         for (int attempt = 0; attempt < most_attempts; ++attempt) {
             std::uint64_t random = 0;
             if (::getrandom(&random, sizeof random, 0) != sizeof random) return last_error("getrandom");
-            auto path = cat(base, "/", detail::folder_prefix);
-            for (std::size_t i = 0; i < detail::name_digits; ++i, random >>= 4) path.push_back("0123456789abcdef"[random & 15]);
-            auto const first = cat(path, detail::unlabelled);
-            if (::mkdir(first.c_str(), 0700) != 0) {
+            std::string name{detail::folder_prefix};
+            for (std::size_t i = 0; i < detail::name_digits; ++i, random >>= 4) name.push_back("0123456789abcdef"[random & 15]);
+            session_folder made{in, cat(name, detail::unlabelled)};
+            auto const first = made.path();
+            if (::mkdirat(in.fd(), made.name_.c_str(), 0700) != 0) {
                 if (errno == EEXIST) continue;
                 return last_error("make folder", first);
             }
-            session_folder made;
-            made.fd_ = detail::open_folder(AT_FDCWD, first.c_str());
+            made.fd_ = detail::open_folder(in.fd(), made.name_.c_str());
             // a sweep may come in between, and take it for a dead one: then it is gone, and we make another
             if (!made.fd_ && errno == ENOENT) continue;
-            made.path_ = first;
             made.owner_ = ::getpid();
             if (!made.fd_ || retry([&] { return ::flock(made.fd_.get(), LOCK_EX); }) != 0) return last_error("lock", first);
             unique_fd const label{::openat(made.fd_.get(), "owner", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
             if (!label && errno == ENOENT) continue;
             if (!label) return last_error("make", first + "/owner");
             SB_CHECK(write_all(label.get(), detail::label_text, first + "/owner"));
-            if (::rename(first.c_str(), path.c_str()) != 0) return last_error("rename to", path);
-            made.path_ = std::move(path);
+            if (::renameat(in.fd(), made.name_.c_str(), in.fd(), name.c_str()) != 0) return last_error("rename to", cat(in.path(), "/", name));
+            made.call(std::move(name));
             return made;
         }
         return system_error(cat("no free name for a folder in ", base));
     }
     session_folder(session_folder&& from) noexcept
-        : fd_{std::move(from.fd_)}, path_{std::move(from.path_)}, owner_{std::exchange(from.owner_, -1)} {}
+        : in_{std::move(from.in_)}, fd_{std::move(from.fd_)}, name_{std::move(from.name_)}, path_{std::move(from.path_)}, owner_{std::exchange(from.owner_, -1)} {}
     session_folder& operator=(session_folder&& from) noexcept {
-        std::swap(fd_, from.fd_), std::swap(path_, from.path_), std::swap(owner_, from.owner_);
+        std::swap(in_, from.in_), std::swap(fd_, from.fd_), std::swap(name_, from.name_), std::swap(path_, from.path_), std::swap(owner_, from.owner_);
         return *this;
     }
     ~session_folder() {
@@ -130,18 +134,21 @@ public:
     void own() noexcept { owner_ = ::getpid(); }
     result<void> remove() {
         owner_ = -1;
-        if (auto const last = cat(path_, detail::unlabelled); !path_.ends_with(detail::unlabelled) && ::rename(path_.c_str(), last.c_str()) == 0) path_ = last;
+        if (auto last = cat(name_, detail::unlabelled); !name_.ends_with(detail::unlabelled) && ::renameat(in_.fd(), name_.c_str(), in_.fd(), last.c_str()) == 0) call(std::move(last));
         SB_CHECK(empty_folder(fd_.get(), path_));
-        if (::rmdir(path_.c_str()) != 0 && errno != ENOENT) return last_error("remove", path_);
+        if (::unlinkat(in_.fd(), name_.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) return last_error("remove", path_);
         return {};
     }
 
 private:
     static constexpr int most_attempts = 256; // a sweep beside us may take one after the other
 
-    session_folder() = default;
+    session_folder(own_folder in, std::string name) : in_{std::move(in)} { call(std::move(name)); }
+    void call(std::string name) { path_ = cat(in_.path(), "/", name), name_ = std::move(name); }
+
+    own_folder in_;
     unique_fd fd_;
-    std::string path_;
+    std::string name_, path_;
     pid_t owner_ = -1;
 };
 
@@ -151,10 +158,10 @@ public:
     /// In `session`, under `name`.
     static result<workspace> make(session_folder const& session, std::string const& name) {
         workspace made;
-        made.path_ = cat(session.path(), "/", name);
-        if (::mkdir(made.path_.c_str(), 0700) != 0) return last_error("make folder", made.path_);
-        made.fd_ = detail::open_folder(AT_FDCWD, made.path_.c_str());
-        if (!made.fd_) return last_error("open", made.path_);
+        made.path_ = cat(session.path(), "/", name), made.name_ = name;
+        made.in_ = detail::open_folder(session.fd(), "."); // no lock of the session's
+        if (!made.in_) return last_error("open", session.path());
+        SB_TRY(made.fd_, detail::make_folder(session.fd(), name, session.path()));
         SB_CHECK(made.renew());
         return made;
     }
@@ -170,11 +177,15 @@ public:
     }
 
     /// Moves both folders into a new one and begins afresh.
-    result<void> move_to(std::string const& kept) {
-        if (::mkdir(kept.c_str(), 0700) != 0) return last_error("make folder", kept);
+    result<void> move_to(session_folder const& in, std::string const& kept) {
+        SB_TRY(auto const to, detail::make_folder(in.fd(), kept, in.path()));
         for (auto const* name : {"home", "tmp"})
-            if (::renameat(fd_.get(), name, AT_FDCWD, cat(kept, "/", name).c_str()) != 0) return last_error("move to", cat(kept, "/", name));
+            if (::renameat(fd_.get(), name, to.get(), name) != 0) return last_error("move to", cat(in.path(), "/", kept, "/", name));
         return renew();
+    }
+    /// With all that runs left.
+    void remove() {
+        if (!empty_folder(fd_.get(), path_).has_error()) ::unlinkat(in_.get(), name_.c_str(), AT_REMOVEDIR);
     }
 
 private:
@@ -224,8 +235,8 @@ private:
         unique_fd fd;
         struct stat facts;
     };
-    unique_fd fd_;
-    std::string path_;
+    unique_fd in_, fd_;
+    std::string name_, path_;
     struct stat facts_ {};
     folder home_{"home", unique_fd{}, {}}, tmp_{"tmp", unique_fd{}, {}};
 };

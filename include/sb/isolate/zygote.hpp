@@ -19,6 +19,7 @@
 #include <linux/securebits.h>
 #include <poll.h>
 #include <sched.h>
+#include <string>
 #include <string_view>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -31,11 +32,12 @@ struct zygote_plan {
     security_level const* level = &level_of(default_level);
     syscall_filter const* filter = nullptr; ///< null: none
     std::int64_t most_tasks = -1; ///< that what it starts may be at once, held by namespaces alone (task_limit.hpp); -1: they hold none
-    unique_fd sockets4 = unique_fd{}, sockets6 = unique_fd{}, devices = unique_fd{}; ///< counts of the sandbox's network
+    std::string boot_id = {}; ///< file with what is shown for the host's; empty: the host's is shown
+    unique_fd sockets4 = unique_fd{}, netlinks = unique_fd{}, kinds = unique_fd{}, devices = unique_fd{}; ///< counts of the sandbox's network
 };
 
 /// Descriptors that the zygote's first word brings: to see without asking it whether its namespaces are as they were.
-enum zygote_fd : std::size_t { mounts_changed, queues_folder, socket_counts4, socket_counts6, device_counts, zygote_fds };
+enum zygote_fd : std::size_t { mounts_changed, queues_folder, socket_counts4, netlink_sockets, socket_kind_counts, device_counts, zygote_fds };
 
 namespace detail {
 
@@ -89,24 +91,37 @@ inline void let_signals_be() noexcept {
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-inline result<void> put_proc(int made, security_level const& level) {
+/// Folders of /proc that are shown empty: devices, and what tells of the work of the host and of other processes in fine grain.
+/// Whoever opens a file of `pressure` for writing also makes the kernel's monitor of the host work.
+inline constexpr char const* hidden_folders[] = {"/proc/bus", "/proc/acpi", "/proc/scsi", "/proc/pressure", "/proc/irq", "/proc/fs"};
+/// Files of it that are shown empty. What only root may read is closed already, for no payload is root.
+inline constexpr char const* hidden_files[] = {
+    "/proc/keys", "/proc/key-users", "/proc/kallsyms", "/proc/modules", "/proc/iomem", "/proc/ioports", "/proc/latency_stats", "/proc/sched_debug", // the kernel's own
+    "/proc/interrupts", "/proc/softirqs", "/proc/schedstat", "/proc/locks", "/proc/diskstats", "/proc/vmstat", "/proc/zoneinfo", "/proc/buddyinfo", // at work
+    "/proc/cmdline"}; // the host's
+
+inline result<void> put_proc(int made, int boot_id, security_level const& level) {
     SB_CHECK(attach(made, "/proc"));
     if (!level.whole_proc) return {};
     SB_TRY(auto const knobs, copy_mount(AT_FDCWD, "/proc/sys"));
     SB_CHECK(change_mount(knobs.get(), MOUNT_ATTR_RDONLY));
     SB_CHECK(attach(knobs.get(), "/proc/sys"));
-    for (auto const* devices : {"/proc/bus", "/proc/acpi", "/proc/scsi"}) {
-        if (::access(devices, F_OK) != 0) continue;
-        SB_TRY(auto const empty, copy_mount(AT_FDCWD, "/dev/shm", false)); // an empty folder of the root, which nothing is mounted on yet
-        SB_CHECK(change_mount(empty.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)); // all runs see it
-        SB_CHECK(attach(empty.get(), devices));
+    if (boot_id >= 0) SB_CHECK(attach(boot_id, "/proc/sys/kernel/random/boot_id"));
+    // a mount that is bound keeps what it was made: one is made read-only, the others are copies of it
+    char const* empty = nullptr;
+    for (auto const* const folder : hidden_folders) {
+        if (empty) {
+            if (::mount(empty, folder, nullptr, MS_BIND, nullptr) < 0 && errno != ENOENT) return last_error("mount on", std::string_view{folder});
+            continue;
+        }
+        if (::access(folder, F_OK) != 0) continue;
+        SB_TRY(auto const first, copy_mount(AT_FDCWD, "/dev/shm", false)); // an empty folder of the root, which nothing is mounted on yet
+        SB_CHECK(change_mount(first.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)); // all runs see it
+        SB_CHECK(attach(first.get(), folder));
+        empty = folder;
     }
-    // what only root may read is closed already, for no payload is root
-    for (auto const* secret : {"/proc/keys", "/proc/key-users", "/proc/kallsyms", "/proc/modules", "/proc/iomem", "/proc/ioports", "/proc/latency_stats", "/proc/sched_debug"}) {
-        if (::access(secret, F_OK) != 0) continue;
-        SB_TRY(auto const nothing, copy_mount(AT_FDCWD, "/dev/null", false));
-        SB_CHECK(attach(nothing.get(), secret));
-    }
+    for (auto const* const file : hidden_files)
+        if (::mount("/dev/null", file, nullptr, MS_BIND, nullptr) < 0 && errno != ENOENT) return last_error("mount on", std::string_view{file});
     return {};
 }
 
@@ -144,6 +159,14 @@ inline result<void> step_down(int knobs) {
     return {};
 }
 
+/// The filter sees what a program asks for, not what the kernel maps of its file before it begins: no segment that is writable and
+/// executable. Linux knows that from 6.3 on. An executable stack, which a file may ask for too, it does not refuse.
+inline void refuse_writable_code() noexcept {
+    constexpr int set_memory_rules = 65; // PR_SET_MDWE
+    constexpr unsigned long no_gain_of_exec = 1; // PR_MDWE_REFUSE_EXEC_GAIN
+    (void)::prctl(set_memory_rules, no_gain_of_exec, 0, 0, 0);
+}
+
 /// In the zygote; when it returns well, the walls stand. Else `keeper` is open still: once it is closed the keeper ends, and the
 /// zygote with it, so what went wrong is said first.
 inline result<void> wall_in(zygote_plan const& plan, std::string const& root, int socket, unique_fd& keeper, reaper_files& files) {
@@ -152,8 +175,13 @@ inline result<void> wall_in(zygote_plan const& plan, std::string const& root, in
     ::setsid();
     SB_TRY(auto const proc, new_proc(*plan.level));
     unique_fd const knobs{::open("/proc/sys/user", O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    unique_fd boot_id;
+    if (plan.level->whole_proc && !plan.boot_id.empty()) {
+        SB_TRY(boot_id, copy_mount(AT_FDCWD, plan.boot_id, false));
+        SB_CHECK(change_mount(boot_id.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)); // all runs see it
+    }
     SB_CHECK(change_root(root));
-    SB_CHECK(put_proc(proc.get(), *plan.level));
+    SB_CHECK(put_proc(proc.get(), boot_id.get(), *plan.level));
     SB_CHECK(read_only_root());
     SB_CHECK(forget_words());
     let_signals_be();
@@ -166,10 +194,11 @@ inline result<void> wall_in(zygote_plan const& plan, std::string const& root, in
     int const mine[] = {tree.get()};
     if (!send_word(keeper.get(), {word::done, 0}, mine, 1)) return last_error("greet the keeper");
     keeper.reset(); // from here on the sandbox has the sockets that it will have
-    int const first[] = {mounts.get(), queues ? queues.get() : mounts.get(), plan.sockets4.get(), plan.sockets6.get(), plan.devices.get()};
+    int const first[] = {mounts.get(), queues ? queues.get() : mounts.get(), plan.sockets4.get(), plan.netlinks.get(), plan.kinds.get(), plan.devices.get()};
     if (!send_word(socket, {word::done, queues ? 1 : 0}, first, zygote_fds)) return last_error("greet the watcher");
     SB_CHECK(step_down(knobs.get()));
     SB_CHECK(drop_rights());
+    if (!plan.level->makes_code) refuse_writable_code();
     if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return last_error("prctl");
     return {};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Values as compact JSON text.
 #pragma once
+#include <sb/core/printable.hpp>
 #include <sb/core/text.hpp>
 #include <sb/json/number.hpp>
 #include <sb/core/value.hpp>
@@ -9,26 +10,10 @@
 
 namespace sb::json {
 
-/// Length of the well-formed UTF-8 sequence at the start of `text`, 0 if there is none (RFC 3629: no surrogates,
-/// nothing overlong, nothing above U+10FFFF).
-constexpr std::size_t utf8_length(std::string_view text) noexcept {
-    auto const at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    auto const more = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
-        return i < text.size() && at(i) >= low && at(i) <= high;
-    };
-    if (text.empty()) return 0;
-    auto const lead = at(0);
-    if (lead < 0x80) return 1;
-    if (lead >= 0xc2 && lead <= 0xdf) return more(1) ? 2 : 0;
-    if (lead >= 0xe0 && lead <= 0xef)
-        return more(1, lead == 0xe0 ? 0xa0 : 0x80, lead == 0xed ? 0x9f : 0xbf) && more(2) ? 3 : 0;
-    if (lead >= 0xf0 && lead <= 0xf4)
-        return more(1, lead == 0xf0 ? 0x90 : 0x80, lead == 0xf4 ? 0x8f : 0xbf) && more(2) && more(3) ? 4 : 0;
-    return 0;
-}
+using sb::utf8_length;
 
 /// A string with its quotes. Bytes that are not UTF-8 become U+FFFD, so that the line stays JSON whatever a payload
-/// printed; `escape_bytes` keeps them readable as "\\xNN" text instead.
+/// printed; `escape_bytes` keeps them readable as "\\xNN" text instead. What a terminal would obey or hide is an escape of JSON's.
 inline void append_string(std::string& to, std::string_view text, bool escape_bytes = false) {
     constexpr char hex[] = "0123456789abcdef";
     to.push_back('"');
@@ -51,11 +36,18 @@ inline void append_string(std::string& to, std::string_view text, bool escape_by
                 to.push_back('\\'), to.push_back(letters[at]);
             else to.append("\\u00"), to.push_back(hex[c >> 4]), to.push_back(hex[c & 15]);
         } else if (auto const n = utf8_length(text.substr(i)); n > 0) {
-            auto const second = static_cast<unsigned char>(text[i + 1]);
-            if (c == 0xc2 && second < 0xa0) { // U+0080 to U+009F: controls, which some terminals obey
-                flush(2);
-                to.append("\\u00"), to.push_back(hex[second >> 4]), to.push_back(hex[second & 15]);
-            } else i += n;
+            auto const code = code_point(text.substr(i, n));
+            if (!is_shown_escaped(code)) {
+                i += n;
+                continue;
+            }
+            flush(n);
+            auto const escape = [&](std::uint32_t unit) {
+                to.append("\\u");
+                for (int shift = 12; shift >= 0; shift -= 4) to.push_back(hex[unit >> shift & 15]);
+            };
+            if (code >= 0x10000) escape(0xd800 + ((code - 0x10000) >> 10)), escape(0xdc00 + ((code - 0x10000) & 0x3ff));
+            else escape(code);
         } else {
             flush(1);
             if (escape_bytes) to.append("\\\\x"), to.push_back(hex[c >> 4]), to.push_back(hex[c & 15]);

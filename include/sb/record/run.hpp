@@ -11,9 +11,9 @@
 namespace sb {
 
 /// How a run came to its end; the first cause wins and is never overwritten. `refused`: the sandbox's own rules do not let
-/// this command run (it is hidden, may not be executed, or speaks another architecture); `setup`: it could not be executed.
-enum class end_class { ok, failed, signalled, timeout, memory, pids, disk, output, refused, setup };
-BOOST_DESCRIBE_ENUM(end_class, ok, failed, signalled, timeout, memory, pids, disk, output, refused, setup)
+/// this command run (it is hidden, or may not be executed); `setup`: it could not be executed.
+enum class end_class { ok, failed, signalled, timeout, memory, pids, files, disk, output, refused, setup };
+BOOST_DESCRIBE_ENUM(end_class, ok, failed, signalled, timeout, memory, pids, files, disk, output, refused, setup)
 
 struct run_end {
     end_class class_ = end_class::ok;

@@ -38,6 +38,7 @@ struct abilities {
     bool numbered_pids = false; ///< where no group counts processes, namespaces can
     std::string why_no_memory, why_no_pids, why_no_cores, why_no_numbers;
     std::int64_t memory_bytes = 0, pids = 0; ///< of the machine; 0 is unknown
+    std::int64_t files = 0, mappings = 0; ///< in its table of files; of a process; 0 is unknown
     int jobs = 1; ///< boxes that share it
 };
 

@@ -2,20 +2,25 @@
 // Runs behind walls: a box for each level of strictness and each limit that its namespaces hold, used again when it is
 // provably clean.
 //
-// How it works: a ward is a control group with the nursery of its boxes. One does for boxes that are used again. Where each
+// How it works: a ward is a control group with the nursery of its boxes. It is made anew when its group holds files that a run
+// has read or written: they would hide what the next one uses. One does for boxes that are used again. Where each
 // run gets a new box there are three, in turn: while a run is measured in one, the boxes of the next two are born in the
 // others, so that their birth is counted to nobody.
 #pragma once
+#include <sb/core/printable.hpp>
 #include <sb/isolate/box.hpp>
 #include <sb/isolate/copy_tree.hpp>
-#include <sb/isolate/input_file.hpp>
+#include <sb/isolate/large_file.hpp>
 #include <sb/run/cell.hpp>
 #include <algorithm>
+#include <csignal>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/wait.h>
 #include <utility>
 
 namespace sb::run {
@@ -26,23 +31,20 @@ struct box_session {
     isolate::payload_user user;
     isolate::cgroup_host* groups = nullptr; ///< null: no control group can be made here
     unique_fd owners = unique_fd{}; ///< see nursery_plan
-    std::string lower;
+    isolate::pinned lower = {}; ///< see nursery_plan
     std::uint64_t clone_key = 0;
     bool fresh = false; ///< a new box for each run
     bool copies_work = false; ///< see keeper_plan
+    isolate::socket_share sockets = {}; ///< of the host's memory for them, for one run
 };
 
 class box_cell final : public cell {
 public:
     static result<std::unique_ptr<cell>> make(box_session const& all, std::size_t number, isolate::order_room& room) {
         SB_CHECK(isolate::adopt_orphans()); // a zygote comes to us when its keeper is dead
-        std::unique_ptr<box_cell> made{new box_cell{all, room}};
+        std::unique_ptr<box_cell> made{new box_cell{all, number, room}};
         for (std::size_t i = 0; i < (all.fresh ? fresh_wards : 1); ++i) {
-            auto& place = made->wards_[i];
-            if (!all.groups) continue;
-            SB_TRY(auto group, isolate::cgroup::make(*all.groups, i == 0 ? cat("slot", number) : cat("slot", number, "w", i)));
-            place.group.emplace(std::move(group));
-            if (::geteuid() == 0) SB_CHECK(place.group->give_to(all.user.uid));
+            if (all.groups) SB_CHECK(made->found(made->wards_[i]));
         }
         return std::unique_ptr<cell>{std::move(made)};
     }
@@ -53,33 +55,21 @@ public:
         return {};
     }
     result<void> make_ready(isolate::job& job) override {
-        if (job.in != isolate::nothing_to_read) {
-            SB_TRY(job.in, input_.name_of(job.in));
-        }
         if (all_->fresh && current_ && current_->used) {
             retire(*here_, this_.as);
             here_ = &after(*here_);
         }
-        isolate::scratch_size const size{job.held.scratch_bytes, job.held.scratch_inodes};
-        SB_TRY(auto* place, box_in(*here_, {job.held.level, job.held.numbered_pids}, size));
-        if (all_->copies_work) SB_CHECK(relax(*here_)); // what is copied is not the run's to pay for
-        auto found = place->walls.make_clean(size);
-        if (found.has_error() && place->used) { // whatever the last run did to it
-            current_ = nullptr;
-            retire(*here_, {job.held.level, job.held.numbered_pids});
-            SB_TRY(place, box_in(*here_, {job.held.level, job.held.numbered_pids}, size));
-            found = place->walls.make_clean(size);
+        SB_CHECK(take_place(job));
+        if (is_laden(*here_)) {
+            SB_TRY(bool const light, gets_light(*here_));
+            if (!light) {
+                SB_CHECK(renew(*here_));
+                SB_CHECK(take_place(job));
+            }
         }
-        if (found.has_error()) return found.error();
-        renewed_scratch_ = *found == isolate::tidiness::renewed;
-        if (auto& group = here_->group) {
-            here_->held = {job.held.tree_memory_bytes, job.held.tree_pids, job.held.tree_cores};
-            SB_TRY([[maybe_unused]] auto const in_force, group->hold(here_->held));
-            reaper_cpu_ns_ = isolate::process_cpu_ns(place->walls.reaper().pid); // its clock makes the group's go on too
-            SB_TRY([[maybe_unused]] bool const moved, group->begin());
-        }
-        renewed_ = !std::exchange(place->used, true);
-        this_ = {{job.held.level, job.held.numbered_pids}, size};
+        renewed_ = !std::exchange(current_->used, true);
+        if (all_->copies_work && job.held.file_bytes >= 0) isolate::large_file_search::await_tick(); // what was copied is to be older than what the run makes
+        this_ = {{job.held.level, job.held.numbered_pids}, {job.held.scratch_bytes, job.held.scratch_inodes}, job.held.file_bytes, isolate::large_file_search::now_ns()};
         return look(job);
     }
     /// The box of the next run, which is taken to be like this one, is born meanwhile.
@@ -94,6 +84,8 @@ public:
         job.folder = all_->shown.work.empty() ? std::string{isolate::sandbox_home} : all_->shown.work;
         if (here_->group) job.group = here_->group->run_leaf(), job.clone_key = all_->clone_key;
         job.scratch = current_->walls.scratch();
+        job.sockets = current_->walls.sockets(all_->sockets, here_->held.memory_bytes);
+        if (here_->group && socket_count_ >= 0) job.sockets.group = socket_count_, job.sockets.most = here_->held.socket_bytes;
         if (!current_->walls.alive()) return system_error("the run's sandbox had to be destroyed: nothing is left to look at");
         return {};
     }
@@ -102,11 +94,12 @@ public:
     void release() override {
         // all there are rather than no limit: the last limit of a machine to go makes the kernel patch its own code
         auto const& held = here_->held;
-        if (here_->group && held.cores >= 0) (void)here_->group->hold({held.memory_bytes, held.pids, static_cast<double>(isolate::usable_cpus())});
+        if (here_->group && held.cores >= 0) (void)here_->group->hold({held.memory_bytes, held.pids, static_cast<double>(isolate::usable_cpus()), held.socket_bytes});
     }
     void finish(isolate::outcome& got) override {
         auto& group = here_->group;
         auto& walls = current_->walls;
+        got.file_limit_reached = reached_file_limit(got);
         if (group) {
             // it sits beside the payload's group or in it, and may have worked for the next run already
             if (group->run_leaf() >= 0) got.reaper_cpu_ns = 0;
@@ -122,6 +115,7 @@ public:
             got.processes_made = *made;
         }
         if (auto const bytes = walls.network_bytes()) got.net_rx_bytes = bytes->first, got.net_tx_bytes = bytes->second;
+        if (group && got.net_rx_bytes.value_or(1) > 0) got.group->socket_peak_bytes = group->socket_peak(); // what is held went over the loopback
         got.scratch_full = got.scratch_full || walls.is_full();
         if (got.reaper_lost) retired_cpu_ns_ += cpu_ns_of(walls), walls.end(); // what it wrote stays until the next run
     }
@@ -134,20 +128,18 @@ public:
         return all;
     }
     /// `work` has what was changed, `removed` names what was deleted there.
-    result<void> keep(std::string const& kept) override {
-        if (::mkdir(kept.c_str(), 0700) != 0) return last_error("make folder", kept);
-        // many names of one file are many files there: all together are to take no more than the run had room for
+    result<void> keep(isolate::session_folder const& in, std::string const& run) override {
+        auto const called = cat(in.path(), "/", run);
+        SB_TRY(auto const kept, isolate::detail::make_folder(in.fd(), run, in.path()));
+        // holes and links that cannot be kept as such would take room: all together is to take no more than the run had
         struct statfs room {};
         auto left = ::fstatfs(current_->walls.scratch(), &room) == 0 && room.f_blocks > 0 ? static_cast<std::int64_t>(room.f_blocks) * room.f_bsize : -1;
         for (auto const& [name, from] : {std::pair{"work", current_->walls.upper()}, {"home", current_->walls.home()}, {"tmp", current_->walls.tmp()}}) {
-            auto const path = cat(kept, "/", std::string_view{name});
-            if (::mkdir(path.c_str(), 0700) != 0) return last_error("make folder", path);
-            auto const to = isolate::detail::open_folder(AT_FDCWD, path.c_str());
-            if (!to) return last_error("open", path);
-            SB_TRY(auto const told, isolate::copy_tree(from, to.get(), isolate::tree_owner{::geteuid(), ::getegid()}, left));
+            SB_TRY(auto const to, isolate::detail::make_folder(kept.get(), name, called));
+            SB_TRY(auto const told, isolate::copy_tree(from, to.get(), isolate::tree_owner{::geteuid(), ::getegid()}, left, true));
             if (left >= 0) left = std::max<std::int64_t>(left - told.bytes, 0);
-            SB_CHECK(write_list(path + ".removed", told.removed));
-            SB_CHECK(write_list(path + ".skipped", told.skipped));
+            SB_CHECK(write_list(kept.get(), cat(std::string_view{name}, ".removed"), called, told.removed, told.removed_count));
+            SB_CHECK(write_list(kept.get(), cat(std::string_view{name}, ".skipped"), called, told.skipped, told.skipped_count));
         }
         return {};
     }
@@ -163,6 +155,12 @@ public:
 
 private:
     static constexpr std::size_t fresh_wards = 3;
+    static constexpr std::int64_t more_boxes_bytes = std::int64_t{4} << 20; // that each box after the first takes at most
+    static constexpr int most_looks = 16, looks_at_cached = 4;
+    static constexpr std::int64_t looks_apart_ns = 500'000;
+    static constexpr std::int64_t kernels_bytes = std::int64_t{8} << 20; // that the kernel itself keeps for some time after thousands of runs a second
+    // in which runs can leave little: where the kernel tells its own memory apart, and where it does not
+    static constexpr std::int64_t trusted_ns = 50'000'000, trusted_blindly_ns = 5'000'000;
     static constexpr std::int64_t least_split = std::int64_t{2} << 20;
 
     /// What cannot be changed any more once a box is there.
@@ -181,28 +179,114 @@ private:
         std::map<birth, std::unique_ptr<kept_box>> boxes;
         std::vector<std::unique_ptr<kept_box>> dying;
         isolate::group_limits held = {};
+        std::int64_t light_ns = 0, looked_ns = 0; // when its group was last seen to hold little; to hold what
     };
 
-    box_cell(box_session const& all, isolate::order_room& room) : all_{&all}, room_{&room} {
+    box_cell(box_session const& all, std::size_t number, isolate::order_room& room) : all_{&all}, number_{number}, room_{&room} {
         plan_.shown = all.shown, plan_.user = all.user, plan_.lower = all.lower, plan_.copies_work = all.copies_work;
         if (all.owners) plan_.owners = unique_fd{::fcntl(all.owners.get(), F_DUPFD_CLOEXEC, 3)};
     }
 
-    static result<void> write_list(std::string const& path, std::vector<std::string> const& lines) {
+    /// After an end by the signal of FILE_LIMIT, which anybody can raise: was there such a file?
+    bool reached_file_limit(isolate::outcome const& got) const {
+        auto const signalled = [](isolate::copy_end const& each) { return WIFSIGNALED(each.status) && WTERMSIG(each.status) == SIGXFSZ; };
+        if (this_.file_bytes < 0 || (!got.orphan_broke_file_limit && std::none_of(got.copies.begin(), got.copies.end(), signalled))) return false;
+        // what lies in memory is the run's own, but for a copied workspace
+        if (isolate::large_file_search{this_.file_bytes, all_->copies_work ? this_.begun_ns : 0}.find_in(current_->walls.scratch())) return true;
+        isolate::large_file_search search{this_.file_bytes, this_.begun_ns};
+        return std::any_of(all_->shown.bindings.begin(), all_->shown.bindings.end(), [&](isolate::binding const& each) {
+            if (!each.writable) return false;
+            if (each.place) return search.is_at(each.place.fd());
+            unique_fd const place{::open(each.source.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
+            return search.is_at(place.get());
+        });
+    }
+    /// In a name a backslash stands as \x5c, so a line that begins with another is ours.
+    static result<void> write_list(int folder, std::string const& name, std::string_view called, std::vector<std::string> const& lines, std::int64_t count) {
         if (lines.empty()) return {};
-        SB_TRY(auto const file, open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0600));
+        SB_TRY(auto const file, isolate::detail::make_file(folder, name, called));
         std::string text;
-        for (auto const& each : lines) text += each + "\n";
-        return write_all(file.get(), text, path);
+        for (auto const& each : lines) text += printable(each, true) + "\n";
+        if (count > std::ssize(lines)) text += cat("\\... and ", count - std::ssize(lines), " more\n");
+        return write_all(file.get(), text, cat(called, "/", name));
+    }
+    /// A box for the run, in order, and its group at the run's beginning.
+    result<void> take_place(isolate::job const& job) {
+        isolate::scratch_size const size{job.held.scratch_bytes, job.held.scratch_inodes};
+        SB_TRY(auto* place, box_in(*here_, {job.held.level, job.held.numbered_pids}, size));
+        if (all_->copies_work) SB_CHECK(relax(*here_)); // what is copied is not the run's to pay for
+        auto found = place->walls.make_clean(size);
+        if (found.has_error() && place->used) { // whatever the last run did to it
+            current_ = nullptr;
+            retire(*here_, {job.held.level, job.held.numbered_pids});
+            SB_TRY(place, box_in(*here_, {job.held.level, job.held.numbered_pids}, size));
+            found = place->walls.make_clean(size);
+        }
+        if (found.has_error()) return found.error();
+        renewed_scratch_ = *found == isolate::tidiness::renewed;
+        if (auto& group = here_->group) {
+            here_->held = {job.held.tree_memory_bytes, job.held.tree_pids, job.held.tree_cores, all_->sockets.beside(job.held.tree_memory_bytes)};
+            SB_TRY(auto const in_force, group->hold(here_->held));
+            socket_count_ = in_force.socket_bytes ? group->socket_count() : -1;
+            reaper_cpu_ns_ = isolate::process_cpu_ns(place->walls.reaper().pid); // its clock makes the group's go on too
+            SB_TRY([[maybe_unused]] bool const moved, group->begin());
+        }
+        return {};
     }
     ward& after(ward const& one) noexcept { return wards_[static_cast<std::size_t>(&one - wards_ + 1) % fresh_wards]; }
     result<isolate::box_plan*> plan_of(birth const& as) {
         auto& plan = plans_[as];
         if (plan) return plan.get();
         auto made = std::make_unique<isolate::box_plan>(isolate::box_plan{as.level, {}, as.most_tasks});
-        SB_TRY(made->filter, isolate::make_filter(isolate::level_of(as.level), all_->clone_key));
+        SB_TRY(made->filter, isolate::make_filter(isolate::level_of(as.level), {all_->clone_key, all_->shown.host_writable()}));
         plan = std::move(made);
         return plan.get();
+    }
+    static std::int64_t most_left(ward const& in) noexcept {
+        return isolate::cgroup::most_left() + more_boxes_bytes * (std::max<std::int64_t>(std::ssize(in.boxes), 1) - 1);
+    }
+    /// Its group may hold more than the boxes that are in it. What many short runs ended with the kernel frees a moment later, some
+    /// megabytes at a time: only when that stays is it laden, or when the run before was long enough to leave as much.
+    static bool is_laden(ward& in) {
+        if (!in.group) return false;
+        auto const now = monotonic_ns();
+        if (in.group->left_over() <= most_left(in)) return in.light_ns = in.looked_ns = now, false;
+        if (now - in.looked_ns < looks_apart_ns) return false; // it took no time to leave much
+        in.looked_ns = now;
+        auto const cached = in.group->cached_left();
+        if (!cached) return now - in.light_ns > trusted_blindly_ns;
+        if (*cached > most_left(in)) return true;
+        if (in.group->left_over() <= most_left(in) + kernels_bytes) return in.light_ns = now, false;
+        return now - in.light_ns > trusted_ns;
+    }
+    /// Waits for what the kernel is about to free; what is cached it does not free by itself.
+    static result<bool> gets_light(ward& in) {
+        for (int looks = 0; looks < most_looks; ++looks) {
+            if (looks >= looks_at_cached && in.group->cached_left().value_or(0) > most_left(in)) break;
+            isolate::detail::nap(looks_apart_ns);
+            SB_TRY([[maybe_unused]] bool const moved, in.group->begin());
+            if (!is_laden(in)) return true;
+        }
+        return false;
+    }
+    /// A ward whose group holds what earlier runs left in memory, from the beginning.
+    result<void> renew(ward& in) {
+        current_ = nullptr;
+        for (auto const& [as, each] : in.boxes) retired_cpu_ns_ += cpu_ns_of(each->walls), each->walls.kill();
+        in.boxes.clear(), in.dying.clear();
+        if (in.origin) retired_cpu_ns_ += isolate::process_cpu_ns(in.origin->pid());
+        in.origin.reset();
+        (void)in.group->remove(); // what does not go, the session's end or the next one removes
+        in.group.reset();
+        return found(in);
+    }
+    /// A group for a ward, of another name each time: one that is dying may have the old one still.
+    result<void> found(ward& in) {
+        auto const n = wards_made_++;
+        SB_TRY(auto group, isolate::cgroup::make(*all_->groups, n == 0 ? cat("slot", number_) : cat("slot", number_, "w", n)));
+        in.group.emplace(std::move(group));
+        if (::geteuid() == 0) SB_CHECK(in.group->give_to(all_->user.uid));
+        return {};
     }
     result<void> open(ward& in) {
         if (in.origin) return {};
@@ -214,7 +298,7 @@ private:
     /// Limits of the last run are not for what is done between two.
     static result<void> relax(ward& in) {
         if (!in.group) return {};
-        SB_TRY([[maybe_unused]] auto const none, in.group->hold({isolate::limits::none, isolate::limits::none, in.held.cores >= 0 ? static_cast<double>(isolate::usable_cpus()) : -1.0}));
+        SB_TRY([[maybe_unused]] auto const none, in.group->hold({isolate::limits::none, isolate::limits::none, in.held.cores >= 0 ? static_cast<double>(isolate::usable_cpus()) : -1.0, in.held.socket_bytes}));
         return {};
     }
     /// Begins a box in a ward that has none of this kind.
@@ -266,6 +350,8 @@ private:
     }
 
     box_session const* all_;
+    std::size_t number_;
+    std::size_t wards_made_ = 0;
     isolate::order_room* room_;
     isolate::nursery_plan plan_;
     std::map<birth, std::unique_ptr<isolate::box_plan>> plans_;
@@ -275,10 +361,12 @@ private:
     struct {
         birth as{};
         isolate::scratch_size size;
+        std::int64_t file_bytes = isolate::limits::none;
+        std::int64_t begun_ns = 0; ///< by the clock of files
     } this_; // what the run at hand has
-    isolate::input_file input_;
     std::int64_t retired_cpu_ns_ = 0;
     std::int64_t reaper_cpu_ns_ = 0; // its clock when the run began
+    int socket_count_ = -1; // a file of the group, where that counts them
     bool renewed_ = false;
     bool renewed_scratch_ = false; // what the last run had written was much; the one after it may write as much
 };

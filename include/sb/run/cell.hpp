@@ -35,7 +35,7 @@ public:
     /// After a run: figures that only the cell can take.
     virtual void finish(isolate::outcome& got) = 0;
     /// Moves what the last run left into the folder `kept`, which it makes.
-    virtual result<void> keep(std::string const& kept) = 0;
+    virtual result<void> keep(isolate::session_folder const& in, std::string const& name) = 0;
     /// Removes all it made.
     virtual void close() = 0;
 };
@@ -67,11 +67,10 @@ public:
     void finish(isolate::outcome& got) override {
         if (got.reaper_lost) end_reaper();
     }
-    result<void> keep(std::string const& kept) override { return folders_.move_to(kept); }
+    result<void> keep(isolate::session_folder const& in, std::string const& name) override { return folders_.move_to(in, name); }
     void close() override {
         end_reaper();
-        auto const dir = isolate::detail::open_folder(AT_FDCWD, folders_.path().c_str());
-        if (dir && !isolate::empty_folder(dir.get(), folders_.path()).has_error()) ::rmdir(folders_.path().c_str());
+        folders_.remove();
     }
 
 private:

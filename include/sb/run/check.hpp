@@ -4,7 +4,9 @@
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <sb/isolate/job.hpp>
+#include <sb/isolate/view.hpp>
 #include <sb/run/command_line.hpp>
+#include <sb/run/environment.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -58,7 +60,56 @@ inline bool is_shells_own(std::string_view word) noexcept {
     return false;
 }
 
+/// Variables that say where programs, libraries and modules lie, with colons between.
+inline constexpr std::string_view search_paths[] = {"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH", "PERL5LIB", "RUBYLIB", "NODE_PATH"};
+
+/// Without walls a run may write wherever its caller may, and what it is likely to write is the folder that it runs in.
+inline bool outlasts_a_run(std::string const& place, sight const& seen_by) {
+    if (!place.starts_with('/') || cat(place, "/").find("/../") != std::string::npos) return false;
+    if (seen_by.outlasts_a_run) return seen_by.outlasts_a_run(place);
+    auto const real = isolate::real_path(place), here = isolate::real_path(seen_by.folder.empty() ? "." : seen_by.folder);
+    return !real.has_error() && !here.has_error() && !isolate::detail::is_below(*real, *here);
+}
+
 } // namespace detail
+
+/// Folders of Python scripts that a command names, with colons between: what lies beside a script is as true as the script.
+inline std::string folders_of_scripts(std::string_view command) {
+    std::string all;
+    while (!command.empty()) {
+        auto const end = std::min(command.find_first_of(" \t\n;|&<>()\"'"), command.size());
+        auto const word = command.substr(0, end);
+        if (word.ends_with(".py") && word.find('$') == word.npos) {
+            auto const slash = word.rfind('/');
+            all += cat(all.empty() ? "" : ":", slash == word.npos ? "." : slash == 0 ? "/" : word.substr(0, slash));
+        }
+        command.remove_prefix(std::min(end + 1, command.size()));
+    }
+    return all;
+}
+
+/// What a check finds in its environment, of what the run found: what the run left must not take the place of the programs that
+/// judge it. So places that it could write to are not searched, and Python takes no module from the current folder (from Python
+/// 3.11 on), nor from beside a script, unless `command` names it.
+inline variables check_variables(variables all, sight const& seen_by, std::string_view command = {}) {
+    for (auto const name : detail::search_paths) {
+        auto const found = all.find(std::string{name});
+        if (found == all.end()) continue;
+        std::string kept;
+        split(found->second, ':', [&](std::string_view place) {
+            if (detail::outlasts_a_run(std::string{place}, seen_by)) kept += cat(kept.empty() ? "" : ":", place);
+        });
+        if (!kept.empty()) found->second = kept;
+        else if (name == "PATH") found->second = default_path;
+        else all.erase(found);
+    }
+    all.erase("SB_REPORT_FD"); // it reports nothing
+    if (auto const beside = folders_of_scripts(command); all.try_emplace("PYTHONSAFEPATH", "1").second && !beside.empty()) {
+        auto& path = all["PYTHONPATH"];
+        path = cat(beside, path.empty() ? "" : ":", path);
+    }
+    return all;
+}
 
 /// The program that a shell command begins with; empty where only the shell can tell.
 inline std::string program_of(std::string_view command) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Command lines as a person would type them.
 #pragma once
+#include <sb/core/printable.hpp>
 #include <sb/core/text.hpp>
 #include <cstdlib>
 #include <string>
@@ -17,6 +18,14 @@ inline std::string shell_word(std::string_view word) {
     if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string{word};
     std::string quoted = "'";
     for (char const c : word) quoted += c == '\'' ? std::string{"'\\''"} : std::string(1, c);
+    return quoted + "'";
+}
+
+/// The same for a line that a terminal shows: what would act on it stands as bash, zsh and ksh read it, $'\xNN'.
+inline std::string typed_word(std::string_view word) {
+    if (printable(word) == word) return shell_word(word);
+    std::string quoted = "$'";
+    for (char const c : printable(word, true)) quoted += c == '\'' ? std::string{"\\'"} : std::string(1, c);
     return quoted + "'";
 }
 
@@ -52,19 +61,19 @@ inline std::string resuming_line(int argc, char const* const* argv) {
     for (int i = 1; i < argc; ++i) {
         std::string_view const word{argv[i]};
         if (word == "--") {
-            for (; i < argc; ++i) rest += " " + shell_word(argv[i]);
+            for (; i < argc; ++i) rest += " " + typed_word(argv[i]);
         } else if (word == "--resume" && i + 1 < argc) {
             ++i;
             if (resumed.empty()) resumed = argv[i];
         } else if (word.starts_with("--resume=")) {
             if (resumed.empty()) resumed = word.substr(9);
         } else {
-            rest += " " + shell_word(word);
+            rest += " " + typed_word(word);
         }
     }
-    auto line = cat(piped ? "… | " : "", "sb-exec --resume ", resumed.empty() ? std::string{"FILE"} : shell_word(resumed), rest);
-    if (!in.empty()) line += " < " + shell_word(in);
-    if (!out.empty()) line += " >> " + shell_word(out);
+    auto line = cat(piped ? "… | " : "", "sb-exec --resume ", resumed.empty() ? std::string{"FILE"} : typed_word(resumed), rest);
+    if (!in.empty()) line += " < " + typed_word(in);
+    if (!out.empty()) line += " >> " + typed_word(out);
     return line;
 }
 

@@ -11,6 +11,7 @@
 #include <sb/run/backend.hpp>
 #include <sb/run/plan.hpp>
 #include <sb/run/report.hpp>
+#include <sb/run/reserved_names.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -51,9 +52,12 @@ inline std::string seconds_text(std::int64_t ns) {
 /// How bad an end is, for choosing the worst of several copies.
 inline int badness(end_class c) noexcept {
     constexpr end_class order[] = {end_class::ok,   end_class::failed, end_class::signalled, end_class::output, end_class::disk,
-                                   end_class::pids, end_class::memory, end_class::timeout,   end_class::refused, end_class::setup};
+                                   end_class::files, end_class::pids, end_class::memory, end_class::timeout, end_class::refused, end_class::setup};
     return static_cast<int>(std::find(std::begin(order), std::end(order), c) - std::begin(order));
 }
+
+/// Without walls nobody looks, and the signal is believed.
+inline bool reached_file_limit(isolate::outcome const& got, isolate::limits const& held) noexcept { return held.level == 0 || got.file_limit_reached; }
 
 /// One copy's end. A limit is the class only when it is known to be the cause: it was we who killed, or the signal is
 /// the limit's own. An allocation that fails under RLIMIT_AS is the program's to handle, so what follows is `failed`.
@@ -85,10 +89,23 @@ inline run_end end_of(isolate::copy_end const& copy, isolate::outcome const& got
         limit("TIMEOUT");
         end.class_ = end_class::timeout;
         end.reason = cat("TIMEOUT: still running after ", seconds_text(held.wall_ns));
+    } else if (by_us && got.killed_by == isolate::killer::sockets) {
+        limit("MEMORY_LIMIT");
+        end.class_ = end_class::memory;
+        end.reason = held.tree_memory_bytes < 0 ? std::string{"MEMORY_LIMIT: its sockets held more than a run's share of what the host has for all (a tenth)"}
+                                                 : cat("MEMORY_LIMIT: its sockets held more than ", held.tree_memory_bytes, " bytes, or a tenth of what the host has for all");
+    } else if (by_us && got.killed_by == isolate::killer::kernel_memory) {
+        limit("MEMORY_LIMIT");
+        end.class_ = end_class::memory;
+        end.reason = "MEMORY_LIMIT: its file locks, or what waits in its sockets, made the kernel keep more memory than a run may, which nobody counts";
     } else if (by_us && got.killed_by == isolate::killer::output) {
         limit("OUTPUT_LIMIT");
         end.class_ = end_class::output;
         end.reason = cat("OUTPUT_LIMIT: more than ", held.output_bytes, " bytes on one stream");
+    } else if (by_us && got.killed_by == isolate::killer::files) {
+        limit("OPEN_FILES_LIMIT");
+        end.class_ = end_class::files;
+        end.reason = cat("OPEN_FILES_LIMIT: its processes together kept too many of the ", held.all_files, " files that ", held.file_shares > 1 ? cat("the ", held.file_shares, " runs at a time") : std::string{"a run"}, " may keep here");
     } else if (exited) {
         end.class_ = *end.code == 0 ? end_class::ok : end_class::failed;
         if (*end.code != 0) end.reason = cat("exit status ", *end.code);
@@ -97,16 +114,19 @@ inline run_end end_of(isolate::copy_end const& copy, isolate::outcome const& got
     } else {
         end.class_ = end_class::signalled;
         end.reason = cat("signal ", *end.signal, " (", std::string_view{::strsignal(*end.signal)}, ")");
-        double const used_s = copy.before_s + copy.used.user_s + copy.used.system_s, most_s = static_cast<double>(held.cpu_seconds);
+        // anybody can raise the signal of a limit, so it is the limit's only where the limit was seen to be reached. That of processor
+        // time is each process's own; the kernel counts it by ticks
+        double const used_s = copy.own_s ? *copy.own_s : copy.before_s + copy.used.user_s + copy.used.system_s, most_s = static_cast<double>(held.cpu_seconds);
         bool const all_used = held.cpu_seconds >= 0 && used_s >= most_s;
-        bool const much_used = held.cpu_seconds >= 0 && used_s >= most_s / 2; // the limit counts by ticks; and anybody can raise its signal
+        bool const much_used = held.cpu_seconds >= 0 && used_s >= most_s * 0.8;
         if (*end.signal == SIGSYS && held.level > 0) {
-            end.class_ = end_class::refused;
-            end.reason += ", as the filter of system calls kills programs of another architecture";
-        } else if (*end.signal == SIGXFSZ && held.file_bytes >= 0) {
+            end.reason += "; the filter ends a program of another architecture by it, and any program can raise it";
+        } else if (*end.signal == SIGXFSZ && held.file_bytes >= 0 && reached_file_limit(got, held)) {
             limit("FILE_LIMIT");
             end.class_ = end_class::disk;
-            end.reason = cat("FILE_LIMIT: ended as who lets a file grow beyond ", held.file_bytes, " bytes is");
+            end.reason = cat("FILE_LIMIT: a file grew to ", held.file_bytes, " bytes, and its writer was ended by the signal for that");
+        } else if (*end.signal == SIGXFSZ && held.file_bytes >= 0) {
+            end.reason += cat("; no file of ", held.file_bytes, " bytes (FILE_LIMIT) was left");
         } else if ((*end.signal == SIGXCPU && much_used) || (*end.signal == SIGKILL && all_used)) {
             limit("CPU_SECONDS");
             end.reason = cat("CPU_SECONDS: ", held.cpu_seconds, " s of processor time are used up");
@@ -126,7 +146,7 @@ inline void count_group(run_record& r, isolate::outcome const& got) {
         r.cpu_sys_s = total - *r.cpu_user_s;
     }
     if (group.memory_peak_bytes && group.memory_base_bytes) {
-        auto const peak = *group.memory_peak_bytes - *group.memory_base_bytes;
+        auto const peak = std::max<std::int64_t>(*group.memory_peak_bytes - *group.memory_base_bytes, 0) + group.socket_peak_bytes.value_or(0);
         r.peak_rss_bytes.reset();
         if (peak > 0) r.peak_rss_bytes = peak; // less than the kernel's step is unknown
         if (r.peak_rss_bytes && got.charged && got.charged->file_bytes && got.charged->shmem_bytes) {
@@ -136,7 +156,7 @@ inline void count_group(run_record& r, isolate::outcome const& got) {
         }
     }
     r.max_pids = group.max_pids;
-    if (group.throttled_ns && *group.throttled_ns > 0) r.metrics["cpu_throttled_s"] = static_cast<double>(*group.throttled_ns) / 1e9;
+    if (group.throttled_ns && *group.throttled_ns > 0) r.metrics[own_metric::cpu_throttled_s] = static_cast<double>(*group.throttled_ns) / 1e9;
 }
 
 inline stream_capture as_record(isolate::captured& stream) {
@@ -180,8 +200,9 @@ inline run_end end_of_run(isolate::outcome const& got, isolate::limits const& he
     if (held.scratch_bytes >= 0)
         refused("DISK_LIMIT", end_class::disk, got.scratch_full, cat("no room is left of ", held.scratch_bytes, " bytes and ", held.scratch_inodes, " files"));
     touched("OUTPUT_LIMIT", got.out.truncated || got.err.truncated || got.killed_by == isolate::killer::output);
-    touched("FILE_LIMIT", got.orphan_broke_file_limit && held.file_bytes >= 0);
+    touched("FILE_LIMIT", got.orphan_broke_file_limit && held.file_bytes >= 0 && detail::reached_file_limit(got, held));
     touched("TIMEOUT", got.killed_by == isolate::killer::wall);
+    touched("OPEN_FILES_LIMIT", got.killed_by == isolate::killer::files);
     if (worst.class_ == end_class::ok && got.killed_by == isolate::killer::wall && got.orphans.known) {
         worst.class_ = end_class::timeout; // --wait-tree: the first process was done, the tree was not
         worst.reason = cat("TIMEOUT: what the first process left behind still ran after ", detail::seconds_text(held.wall_ns));
@@ -237,12 +258,13 @@ inline run_record compose(run_context const& all, preset_record const& preset, e
 
     if (held.copies > 1) {
         auto const n = static_cast<double>(got.copies.size());
-        r.metrics["concurrency_level"] = static_cast<double>(held.copies);
-        r.metrics["concurrency_error_rate"] = n > 0 ? not_ok / n : 1;
-        if (got.wall_s > 0) r.metrics["concurrency_throughput"] = n / got.wall_s;
+        r.metrics[own_metric::concurrency_level] = static_cast<double>(held.copies);
+        r.metrics[own_metric::concurrency_error_rate] = n > 0 ? not_ok / n : 1;
+        if (got.wall_s > 0) r.metrics[own_metric::concurrency_throughput] = n / got.wall_s;
     }
-    if (output_right) r.metrics["output_check"] = *output_right ? 1 : 0;
-    for (auto const& [name, x] : found.metrics) r.metrics.try_emplace(name, x); // what we measured ourselves stands
+    if (output_right) r.metrics[own_metric::output_check] = *output_right ? 1 : 0;
+    for (auto const& [name, x] : found.metrics)
+        if (!is_reserved(name)) r.metrics.try_emplace(name, x);
 
     metric::run_facts facts;
     facts.success = r.end.class_ == end_class::ok;
@@ -254,7 +276,7 @@ inline run_record compose(run_context const& all, preset_record const& preset, e
     auto const memory_limit = std::max(held.held.tree_memory_bytes, held.held.memory_bytes);
     if (memory_limit >= 0) facts.memory_limit_bytes = static_cast<double>(memory_limit);
     if (r.cpu_user_s) facts.cpu_s = *r.cpu_user_s + *r.cpu_sys_s;
-    r.value = found.value ? found.value : metric::value_of(facts, all.weights);
+    r.value = found.value && output_right != false ? found.value : metric::value_of(facts, all.weights); // of a wrong output its maker is not believed
     if (r.value) r.roi = *r.value - metric::cost_of(facts, all.prices);
 
     r.applied = held.applied, r.unsupported = held.unsupported, r.informational = held.informational;

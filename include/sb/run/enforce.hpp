@@ -4,6 +4,7 @@
 #include <sb/core/text.hpp>
 #include <sb/core/units.hpp>
 #include <sb/isolate/cpus.hpp>
+#include <sb/isolate/file_count.hpp>
 #include <sb/isolate/limits.hpp>
 #include <sb/isolate/security_level.hpp>
 #include <sb/isolate/task_limit.hpp>
@@ -19,7 +20,7 @@
 namespace sb::run {
 
 inline constexpr double default_timeout_s = 30;
-inline constexpr std::int64_t default_output_bytes = std::int64_t{8} << 20, default_pids = 1024;
+inline constexpr std::int64_t default_output_bytes = std::int64_t{8} << 20, default_pids = 1024, default_open_files = 1024;
 inline constexpr int default_level = isolate::default_level;
 
 namespace detail {
@@ -114,15 +115,18 @@ public:
             into_.held.output_bytes = default_output_bytes;
             apply("OUTPUT_LIMIT", value{}, default_output_bytes, "pipe of each stream, by default");
         }
-        if (!can_.walls) return;
         auto& held = into_.held;
+        if (can_.limits && held.open_files < 0) open_files(value{}, default_open_files, ", by default");
+        if (!can_.walls) return;
         if (held.level == 0) level(default_level, value{}, ", by default");
         if (held.tree_pids < 0 && held.numbered_pids < 0 && held.user_processes < 0) pids(value{}, default_pids, ", by default");
+        all_files();
         if (held.scratch_bytes < 0) {
             // half of the memory for all boxes together: what a run writes must not take the machine down
             auto const all = can_.memory_bytes / 2 / std::max(can_.jobs, 1);
             disk(value{}, std::max<std::int64_t>(all & ~std::int64_t{0xfffff}, 1 << 20), ", by default");
         }
+        files();
     }
 
 private:
@@ -169,10 +173,35 @@ private:
             apply("PIDS_LIMIT", asked, count, std::move(by));
         }
     }
+    void open_files(value const& asked, std::int64_t count, char const* how) {
+        // what is under way in sockets is not seen by who counts, and the kernel lets a user have as much as this limit
+        if (auto const most = can_.files / isolate::files_part / 4; can_.walls && most > 0) count = std::min(count, std::max(most, least_open_files));
+        into_.held.open_files = count;
+        apply("OPEN_FILES_LIMIT", asked, hard_limit(RLIMIT_NOFILE, count), cat("RLIMIT_NOFILE, each process", std::string_view{how}));
+    }
+    /// Files are counted where the processes of all runs at a time could have more than their part of the machine's table. A
+    /// mapping may keep a file that is closed.
+    void all_files() {
+        auto& held = into_.held;
+        auto const jobs = std::max(can_.jobs, 1);
+        auto const most = can_.files / isolate::files_part;
+        auto const processes = std::max({held.tree_pids, held.numbered_pids, held.user_processes});
+        auto const most_each = static_cast<double>(held.open_files + can_.mappings);
+        if (most <= 0 || (processes >= 0 && static_cast<double>(processes) * most_each * jobs <= static_cast<double>(most))) return;
+        held.all_files = most, held.file_shares = jobs;
+        for (auto& each : into_.applied)
+            if (each.key == "OPEN_FILES_LIMIT") each.by += cat("; all together less than ", most, ", counted");
+    }
     void disk(value const& asked, std::int64_t bytes, char const* how) {
         into_.held.scratch_bytes = bytes;
-        into_.held.scratch_inodes = std::max<std::int64_t>(bytes / bytes_a_file, least_files);
-        apply("DISK_LIMIT", asked, bytes, cat("size of a tmpfs, and ", into_.held.scratch_inodes, " files in it", std::string_view{how}));
+        apply("DISK_LIMIT", asked, bytes, std::string{how});
+    }
+    /// When all keys are known: the limit on memory may have come after that on the workspace.
+    void files() {
+        auto& held = into_.held;
+        held.scratch_inodes = isolate::scratch_files(held.scratch_bytes, held.tree_memory_bytes);
+        for (auto& each : into_.applied)
+            if (each.key == "DISK_LIMIT") each.by = cat("size of a tmpfs, and ", held.scratch_inodes, " files in it", each.by);
     }
     result<void> memory(value const& asked, std::int64_t bytes) {
         auto const all = show_bytes(static_cast<double>(can_.memory_bytes));
@@ -216,8 +245,7 @@ private:
             held.file_bytes = whole;
             apply(name, asked, whole, "RLIMIT_FSIZE, each file");
         } else if (name == "OPEN_FILES_LIMIT") {
-            held.open_files = whole;
-            apply(name, asked, hard_limit(RLIMIT_NOFILE, whole), "RLIMIT_NOFILE, each process");
+            open_files(asked, whole, "");
         } else if (name == "MEMORY_LIMIT") {
             SB_CHECK(memory(asked, whole));
         } else if (name == "CPU_SECONDS") {
@@ -248,7 +276,7 @@ private:
         return now.rlim_max == RLIM_INFINITY ? asked : std::min(asked, static_cast<std::int64_t>(now.rlim_max));
     }
 
-    static constexpr std::int64_t bytes_a_file = 4096, least_files = 1024;
+    static constexpr std::int64_t least_open_files = 64;
 
     object const& keys_;
     abilities const& can_;

@@ -30,7 +30,10 @@ inline constexpr std::string_view default_path = "/usr/local/bin:/usr/bin:/bin";
 inline bool is_passed_on(std::string_view name) noexcept {
     for (std::string_view const each : {"PATH", "LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "USER", "LOGNAME", "SHELL"})
         if (name == each) return true;
-    return name.starts_with("LC_");
+    // not all that begins with LC_: ssh passes such names on, and people put other things into them
+    for (std::string_view const each : {"ALL", "CTYPE", "NUMERIC", "TIME", "COLLATE", "MONETARY", "MESSAGES", "PAPER", "NAME", "ADDRESS", "TELEPHONE", "MEASUREMENT", "IDENTIFICATION"})
+        if (name.starts_with("LC_") && name.substr(3) == each) return true;
+    return false;
 }
 
 /// Of `caller` (NAME=VALUE, ended by null) what the list above allows; PATH is always there.
@@ -93,6 +96,7 @@ struct sight {
     std::string folder; ///< where the workload runs; empty: here
     file_judge hidden; ///< what walls hide from it; empty: nothing
     std::function<std::string(std::string const&)> host_path; ///< where a file of the payload's is on the host; empty: by the same path
+    std::function<bool(std::string const&)> outlasts_a_run; ///< what the payload finds at a path, as far as walls say; empty: there are none
 };
 
 /// What exec would run for `name`, looked up in `path` as the workload would see it. When there is none `is_hidden` says
@@ -100,12 +104,14 @@ struct sight {
 inline result<std::string> find_program(std::string const& name, std::string_view path, sight const& seen_by = {}, bool* is_hidden = nullptr) {
     auto const& folder = seen_by.folder;
     auto const& hidden = seen_by.hidden;
+    constexpr int no_file = ENXIO; // a FIFO, a socket, a device
     constexpr int not_executable = ENOEXEC; // EACCES: a folder on the way to it is closed to us, and nobody knows what is in there
     auto const check = [&](std::string const& asked) {
         auto const file = seen_by.host_path ? seen_by.host_path(asked) : asked;
         struct stat facts {};
         if (::stat(file.c_str(), &facts) != 0) return errno;
         if (S_ISDIR(facts.st_mode)) return EISDIR;
+        if (!S_ISREG(facts.st_mode)) return no_file;
         if (::faccessat(AT_FDCWD, file.c_str(), X_OK, AT_EACCESS) == 0) return 0;
         return errno == EACCES ? not_executable : errno;
     };
@@ -121,7 +127,7 @@ inline result<std::string> find_program(std::string const& name, std::string_vie
     if (name.find('/') != std::string::npos) {
         auto const full = name.starts_with('/') || folder.empty() ? name : cat(folder, "/", name);
         if (int const code = check(full); code != 0)
-            return caller_error(cat("command ", name, ": ", code == not_executable ? "not executable" : std::strerror(code)));
+            return caller_error(cat("command ", name, ": ", code == not_executable ? "not executable" : code == no_file ? "not a regular file" : std::strerror(code)));
         return seen(name);
     }
     std::string found, refused;

@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: MIT
 // Why a payload cannot see a command, and the bindings that show it together with what it needs.
+//
+// How it works: names are looked up as the caller, who gave the first of them. What is in a file may be a hostile program's word, so a
+// file is read as its payload could: of the workspace as its owner, elsewhere as the payload's user, regular files alone and only
+// their beginning. What those may not read is not read.
 #pragma once
 #include <sb/core/fd.hpp>
+#include <sb/core/read_regular.hpp>
 #include <sb/core/text.hpp>
+#include <sb/isolate/look_as.hpp>
 #include <sb/isolate/view.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -18,7 +27,7 @@ namespace sb::run {
 
 class hidden_command {
 public:
-    explicit hidden_command(isolate::view const& shown) : shown_{&shown} {}
+    hidden_command(isolate::view const& shown, isolate::payload_user const& payload) : shown_{&shown}, payload_{payload} {}
 
     /// Nothing when a payload can see the file, all that links on the way to it name, and what interprets it.
     std::optional<std::string> why(std::string const& file) const {
@@ -59,9 +68,9 @@ private:
         if (found.first.empty()) found.first = file;
         for (auto& each : folders_around(file)) found.folders.push_back(std::move(each));
         // a virtual environment of Python takes its library from where it was made
-        auto const origin = read_file(folder_of(folder_of(file)) + "/pyvenv.cfg");
-        if (origin.has_error()) return;
-        split(*origin, '\n', [&](std::string_view line) {
+        auto const real = isolate::real_path(folder_of(folder_of(file)) + "/pyvenv.cfg");
+        if (real.has_error()) return;
+        split(beginning_of(*real, std::size_t{64} << 10), '\n', [&](std::string_view line) {
             auto const equals = line.find('=');
             if (equals != std::string_view::npos && trim(line.substr(0, equals)) == "home") look_at(cat(trim(line.substr(equals + 1)), "/python3"), found);
         });
@@ -112,18 +121,41 @@ private:
         return all;
     }
     /// What `#!` names; empty for what is no script.
-    static std::string interpreter_of(std::string const& script) {
-        auto const file = open_file(script, O_RDONLY);
-        char head[256];
-        auto const n = file.has_error() ? -1 : ::read(file->get(), head, sizeof head);
-        if (n < 2 || head[0] != '#' || head[1] != '!') return {};
-        std::string_view const rest{head + 2, static_cast<std::size_t>(n) - 2};
+    std::string interpreter_of(std::string const& script) const {
+        auto const head = beginning_of(script, 256);
+        if (!head.starts_with("#!")) return {};
+        auto const rest = std::string_view{head}.substr(2);
         auto const line = trim(rest.substr(0, rest.find('\n')));
         return std::string{line.substr(0, line.find_first_of(" \t"))};
+    }
+    /// Of a file by its real path; empty when it is none that a payload could read.
+    std::string beginning_of(std::string const& real, std::size_t most_bytes) const {
+        // from the place that shows it: whoever is below that need not pass the folders above it
+        std::string from = "/";
+        bool is_work = false;
+        for (auto const& each : shown_->bindings)
+            if (isolate::detail::is_below(real, each.source) && each.source.size() > from.size()) from = each.source;
+        if (!shown_->work.empty() && isolate::detail::is_below(real, shown_->work) && shown_->work.size() >= from.size()) from = shown_->work, is_work = true;
+        unique_fd const top{::open(from.c_str(), O_PATH | O_CLOEXEC)};
+        struct stat owner {};
+        if (!top || ::fstat(top.get(), &owner) != 0) return {};
+        isolate::look_as const meanwhile{is_work ? isolate::payload_user{owner.st_uid, owner.st_gid} : payload_};
+        auto below = std::string_view{real}.substr(std::min(from.size(), real.size()));
+        while (below.starts_with('/')) below.remove_prefix(1);
+        unique_fd inner;
+        if (!below.empty()) {
+            open_how how{};
+            how.flags = O_PATH | O_CLOEXEC, how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+            inner = unique_fd{static_cast<int>(::syscall(SYS_openat2, top.get(), std::string{below}.c_str(), &how, sizeof how))};
+            if (!inner) return {};
+        }
+        auto text = read_regular(below.empty() ? top.get() : inner.get(), most_bytes, real);
+        return text.has_error() ? std::string{} : std::move(*text);
     }
     static constexpr int most_links = 40, most_nested = 5; // as the kernel has them
 
     isolate::view const* shown_;
+    isolate::payload_user payload_;
 };
 
 } // namespace sb::run

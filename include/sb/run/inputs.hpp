@@ -6,6 +6,8 @@
 #include <sb/core/result.hpp>
 #include <sb/core/source.hpp>
 #include <sb/core/text.hpp>
+#include <sb/isolate/input_file.hpp>
+#include <sb/isolate/own_folder.hpp>
 #include <sb/metric/value.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/stress/read.hpp>
@@ -61,9 +63,12 @@ inline result<preset_stream> read_preset_stream(int fd, std::string name, std::f
 
 /// The number of this use of several preset files, counted in `folder`, so that each gets its turn.
 inline result<std::uint64_t> next_turn(std::string const& folder) {
-    SB_CHECK(make_folders(folder, 0700));
-    auto const path = folder + "/preset-turn";
-    SB_TRY(auto const file, open_file(path, O_RDWR | O_CREAT, 0600));
+    SB_TRY(auto const in, isolate::own_folder::make(folder, isolate::for_data));
+    auto const path = in.path() + "/preset-turn";
+    unique_fd const file{::openat(in.fd(), "preset-turn", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600)};
+    if (!file) return last_error("open", path);
+    struct stat facts {}; // others may have put something into a sticky folder
+    if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_uid != ::geteuid() || facts.st_nlink != 1) return system_error(cat(path, ": is no file of ours"));
     if (retry([&] { return ::flock(file.get(), LOCK_EX); }) != 0) return last_error("lock", path);
     char text[24]{};
     auto const n = retry([&] { return ::pread(file.get(), text, sizeof text - 1, 0); });
@@ -75,18 +80,20 @@ inline result<std::uint64_t> next_turn(std::string const& folder) {
     return turn;
 }
 
-/// A file for the workload's standard input is opened anew for each run, so it has to be one that can be.
-inline result<void> check_input_file(std::string const& path) {
-    if (path == "null") return {};
+/// The file for the workload's standard input, before slots are forked. Each run reads it from the start, so it has to be one that can
+/// be read again.
+inline result<isolate::input_file> find_input_file(std::string const& path) {
+    if (path == "null" || path == isolate::nothing_to_read) return isolate::input_file{};
     auto const wrong = [&](std::string_view why) { return caller_error(cat("--stdin ", path, ": ", why)); };
-    auto const refused = [&] { return last_error("--stdin: open", path); };
     if (path == "-") return wrong("each run reads it from its beginning, so it has to be a file; standard input is for presets");
-    struct stat facts {};
-    if (::stat(path.c_str(), &facts) != 0) return refused();
-    if (S_ISDIR(facts.st_mode)) return wrong("is a folder");
-    if (!S_ISREG(facts.st_mode) && !S_ISCHR(facts.st_mode)) return wrong("must be a file that can be read more than once");
-    if (::access(path.c_str(), R_OK) != 0) return refused();
-    return {};
+    auto const unfit = [&](struct stat const& facts) { return wrong(S_ISDIR(facts.st_mode) ? "is a folder" : "must be a file that can be read more than once"); };
+    struct stat there {}; // a pipe has no place where it could be opened, and is to be told as what it is
+    if (::stat(path.c_str(), &there) == 0 && !isolate::input_file::takes(there)) return unfit(there);
+    auto file = isolate::input_file::open(path);
+    if (file.has_error()) return system_error(cat("--stdin: ", file.error().what));
+    if (!isolate::input_file::takes(file->facts())) return unfit(file->facts());
+    if (::access(file->name().c_str(), R_OK) != 0) return last_error("--stdin: open", path);
+    return file;
 }
 
 /// Weights of the value and prices of resources, from the settings file.

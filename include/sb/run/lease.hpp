@@ -4,13 +4,16 @@
 // How it works: the file is written whole under another name, locked (flock), and only then given its own, so a lease is
 // never seen in part and never seen unlocked while its owner lives. Forked slots share the open description and with it
 // the lock: it is free exactly when all of them are dead. A later session takes the lock, clears away, removes the file.
-// A crash before the name is given leaves a file ".ID.new" and nothing else, since the rest is made after the lease.
+// A crash before the name is given leaves a file ".ID.MACHINE.new" and nothing else, since the rest is made after the lease.
+// A home may be shared by machines, and a lock may be seen by one of them alone: each sees to its own leases.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
+#include <sb/core/sha256.hpp>
 #include <sb/core/text.hpp>
 #include <sb/isolate/cgroup_remove.hpp>
+#include <sb/isolate/own_folder.hpp>
 #include <sb/isolate/remove_tree.hpp>
 #include <sb/isolate/workspace.hpp>
 #include <sb/json/parse.hpp>
@@ -22,6 +25,7 @@
 #include <string_view>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -33,6 +37,14 @@ namespace detail {
 inline std::string this_boot() {
     auto const text = read_file("/proc/sys/kernel/random/boot_id");
     return text.has_error() ? std::string{} : std::string{trim(*text)};
+}
+
+/// What tells this machine from others that may see the same files.
+inline std::string this_machine() {
+    auto const text = read_file("/etc/machine-id");
+    utsname names{};
+    ::uname(&names);
+    return sha256_hex(cat(text.has_error() ? std::string_view{} : trim(*text), "\n", std::string_view{names.nodename})).substr(0, 12);
 }
 
 inline bool same_file(int fd, int folder, char const* name) noexcept {
@@ -49,6 +61,7 @@ inline lease_record new_lease(std::string id) {
     made.pid = ::getpid();
     made.started = utc_stamp(wall_ns());
     made.boot_id = detail::this_boot();
+    made.machine = detail::this_machine();
     return made;
 }
 
@@ -59,11 +72,10 @@ public:
     static result<held_lease> take(std::string const& data_dir, lease_record const& terms) {
         if (!isolate::is_session_id(terms.id)) return caller_error(cat("a lease cannot be named \"", terms.id, "\""));
         held_lease made;
-        auto const path = data_dir + "/leases";
-        SB_CHECK(make_folders(path, 0700));
-        made.folder_ = isolate::detail::open_folder(AT_FDCWD, path.c_str());
-        if (!made.folder_) return last_error("open", path);
-        made.path_ = cat(path, "/", terms.id);
+        SB_TRY(auto const folder, isolate::own_folder::make(data_dir + "/leases", isolate::for_data));
+        made.folder_ = isolate::detail::open_folder(folder.fd(), ".");
+        if (!made.folder_) return last_error("open", folder.path());
+        made.path_ = cat(folder.path(), "/", terms.id);
         made.name_ = terms.id;
         SB_CHECK(made.write(terms));
         return made;
@@ -100,7 +112,7 @@ private:
     held_lease() = default;
     result<void> write(lease_record const& terms) {
         auto const line = json::line(terms);
-        auto const unnamed = cat(".", name_, ".new");
+        auto const unnamed = cat(".", name_, ".", detail::this_machine(), ".new");
         for (int attempt = 0; attempt < 16; ++attempt) {
             unique_fd made{::openat(folder_.get(), unnamed.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
             if (!made) return last_error("make", cat(path_, " (", unnamed, ")"));
@@ -159,39 +171,61 @@ inline bool clear_away(lease_record const& terms, std::vector<std::string>& stuc
 
 } // namespace detail
 
+/// Users that leases in `data_dir` name. What is no lease is passed over: to tell of it is the sweep's part.
+inline std::vector<std::int64_t> leased_users(std::string const& data_dir) {
+    std::vector<std::int64_t> all;
+    auto const folder = isolate::own_folder::open(data_dir + "/leases", isolate::for_data);
+    if (!folder) return all;
+    auto const names = isolate::detail::names_in(folder->fd(), folder->path());
+    if (!names) return all;
+    for (auto const& name : *names) {
+        if (!isolate::is_session_id(name)) continue;
+        unique_fd const file{::openat(folder->fd(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+        struct stat facts {};
+        if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
+        if (auto const terms = detail::read_lease(file.get(), name); !terms.has_error() && terms->uid) all.push_back(*terms->uid);
+    }
+    return all;
+}
+
 /// Clears away what dead sessions of this user left, by their leases in `data_dir`; the number of leases that are done
-/// with. What stays is named in `stuck`, one line each: what could not be removed, and files that are no lease of ours.
+/// with. What stays is named in `stuck`, one line each: what could not be removed, and files that are no lease of ours. In a folder that
+/// others could exchange nothing is believed; whoever takes a lease there is told.
 inline int sweep_leases(std::string const& data_dir, std::vector<std::string>& stuck) {
-    auto const path = data_dir + "/leases";
-    auto const folder = isolate::detail::open_folder(AT_FDCWD, path.c_str());
+    auto const folder = isolate::own_folder::open(data_dir + "/leases", isolate::for_data);
     if (!folder) return 0;
-    auto const boot = detail::this_boot();
+    auto const& path = folder->path();
+    auto const boot = detail::this_boot(), machine = detail::this_machine();
     int swept = 0;
-    auto const names = isolate::detail::names_in(folder.get(), path);
+    auto const names = isolate::detail::names_in(folder->fd(), path);
     if (!names) return stuck.push_back(cat("what ", path, " may hold: ", names.error().what)), 0;
     for (auto const& name : *names) {
         auto const leave = [&](std::string_view why) { stuck.push_back(cat(path, "/", name, ": ", why, ", left alone")); };
         std::string_view id = name;
         bool const unnamed = id.starts_with('.') && id.ends_with(".new");
         if (unnamed) id = id.substr(1, id.size() - 5);
-        if (!isolate::is_session_id(id)) {
+        std::string_view maker; // an older version does not say it
+        if (auto const dot = id.find('.'); unnamed && dot != id.npos) maker = id.substr(dot + 1), id = id.substr(0, dot);
+        if (!isolate::is_session_id(id) || (!maker.empty() && !isolate::is_session_id(maker))) {
             leave("not a lease");
             continue;
         }
-        unique_fd const file{::openat(folder.get(), name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+        if (!maker.empty() && maker != machine) continue;
+        unique_fd const file{::openat(folder->fd(), name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
         if (!file && errno == ENOENT) continue; // given back meanwhile
         struct stat facts {};
         if (!file || ::fstat(file.get(), &facts) != 0) leave(std::strerror(errno));
         else if (!S_ISREG(facts.st_mode)) leave("not a file");
         else if (facts.st_uid != ::geteuid()) leave("of another user");
         else if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue; // its session lives
-        else if (!detail::same_file(file.get(), folder.get(), name.c_str())) continue; // it was changed, or swept by another
-        else if (unnamed) ::unlinkat(folder.get(), name.c_str(), 0);
+        else if (!detail::same_file(file.get(), folder->fd(), name.c_str())) continue; // it was changed, or swept by another
+        else if (unnamed) ::unlinkat(folder->fd(), name.c_str(), 0);
         else if (auto const terms = detail::read_lease(file.get(), id); terms.has_error()) leave(terms.error().what);
         else {
+            if (terms->boot_id != boot && terms->machine.value_or(machine) != machine) continue; // whether its session lives is seen from there alone
             // groups do not outlive a boot, and folders of that time are found by their own label
             if (terms->boot_id == boot && !detail::clear_away(*terms, stuck)) continue;
-            if (::unlinkat(folder.get(), name.c_str(), 0) == 0) ++swept;
+            if (::unlinkat(folder->fd(), name.c_str(), 0) == 0) ++swept;
             else leave(std::strerror(errno));
         }
     }

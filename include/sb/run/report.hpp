@@ -5,6 +5,8 @@
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <sb/json/parse.hpp>
+#include <sb/run/reserved_names.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <csignal>
@@ -12,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <regex.h>
+#include <set>
 #include <string>
 #include <string_view>
 #include <sys/prctl.h>
@@ -23,15 +26,43 @@
 
 namespace sb::run {
 
+/// What a workload's own `value` may be. Another number is no value.
+struct value_range {
+    double low = 0, high = 1;
+
+    bool holds(double x) const noexcept { return std::isfinite(x) && x >= low && x <= high; }
+
+    /// `LOW..HIGH`; an empty side has no bound.
+    static result<value_range> parse(std::string_view text) {
+        auto const wrong = [&] { return caller_error(cat("--value-range \"", text, "\": write LOW..HIGH, as in 0..1 or 0..")); };
+        auto const dots = text.find("..");
+        if (dots == std::string_view::npos) return wrong();
+        value_range made{-HUGE_VAL, HUGE_VAL};
+        auto const read = [](std::string_view side, double& to) {
+            if (side.empty()) return true;
+            auto const [end, code] = std::from_chars(side.data(), side.data() + side.size(), to);
+            return code == std::errc{} && end == side.data() + side.size() && std::isfinite(to);
+        };
+        if (!read(trim(text.substr(0, dots)), made.low) || !read(trim(text.substr(dots + 2)), made.high) || made.low > made.high) return wrong();
+        return made;
+    }
+};
+
 struct reported {
     std::map<std::string, double> metrics;
     std::optional<double> value; ///< replaces the default rule
     int bad_lines = 0; ///< no JSON object
+    std::int64_t bad_values = 0; ///< out of range
+    std::int64_t reserved = 0; ///< numbers under names that are ours
+    std::set<std::string> reserved_names; ///< which
+    bool cut = false; ///< there were more lines than are read
 };
 
+inline constexpr std::size_t most_report_lines = 10'000; ///< of a copy
+
 /// Reads what the copies of a run wrote to their report channels: JSON objects, one a line, whose members that are
-/// numbers are metrics. In one copy the last number of a name counts; over several copies their mean does.
-inline reported read_reports(std::vector<std::string> const& copies) {
+/// numbers are metrics. In one copy the last number of a name counts; over several copies their mean does. What is not taken is counted.
+inline reported read_reports(std::vector<std::string> const& copies, value_range const& range = {}) {
     constexpr std::size_t most_metrics = 1000, longest_name = 128;
     reported all;
     struct mean {
@@ -44,8 +75,7 @@ inline reported read_reports(std::vector<std::string> const& copies) {
     for (auto const& text : copies) {
         std::map<std::string, double> last;
         std::optional<double> value_here;
-        split(text, '\n', [&](std::string_view line) {
-            if (trim(line).empty()) return;
+        auto const take_line = [&](std::string_view line) {
             value v;
             auto const* members = json::parse(line, v) ? nullptr : v.if_object();
             if (!members) {
@@ -54,10 +84,27 @@ inline reported read_reports(std::vector<std::string> const& copies) {
             }
             for (auto const& [name, each] : *members) {
                 if (!each.is_number() || name.empty() || name.size() > longest_name) continue;
-                if (name == "value") value_here = each.number_or(0);
-                else if (last.size() < most_metrics) last[name] = each.number_or(0);
+                auto const x = each.number_or(0);
+                if (name == "value") {
+                    if (range.holds(x)) value_here = x;
+                    else ++all.bad_values;
+                } else if (is_reserved(name)) {
+                    ++all.reserved, all.reserved_names.insert(std::string{name});
+                } else if (std::isfinite(x) && (last.size() < most_metrics || last.contains(name))) {
+                    last[name] = x;
+                }
             }
-        });
+        };
+        std::size_t lines = 0;
+        for (std::string_view rest = text; !rest.empty();) {
+            auto const line = rest.substr(0, rest.find('\n'));
+            rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+            if (++lines > most_report_lines) {
+                all.cut = true;
+                break;
+            }
+            if (!trim(line).empty()) take_line(line);
+        }
         for (auto const& [name, x] : last) means[name].add(x);
         if (value_here) values.add(*value_here);
     }
@@ -76,6 +123,7 @@ public:
             return caller_error(cat("--metric \"", text, "\": write NAME=REGEX"));
         output_metric made;
         made.name_ = text.substr(0, equals);
+        if (is_reserved(made.name_)) return caller_error(cat("--metric ", made.name_, ": is a figure of sb-exec's own; choose another name"));
         std::string const pattern{text.substr(equals + 1)};
         auto compiled = std::make_unique<regex_t>();
         if (int const code = ::regcomp(compiled.get(), pattern.c_str(), REG_EXTENDED); code != 0) {

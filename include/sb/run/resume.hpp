@@ -2,6 +2,7 @@
 // Which runs a file of records already holds.
 #pragma once
 #include <sb/core/fd.hpp>
+#include <sb/core/open_input.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/source.hpp>
 #include <sb/json/parse.hpp>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <unordered_set>
 #include <vector>
@@ -23,9 +25,20 @@ struct finished_runs {
     bool open_end = false; ///< the last line is whole, or too long to tell, and lacks only its line end
 };
 
+/// What is read to its end before the first run, and may be added to: a FIFO, or a device, would be waited for without an end.
+/// What a command prints (`<(COMMAND)`) has one.
+inline result<void> check_resumed(std::string const& path) {
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0 || S_ISREG(facts.st_mode)) return {}; // who opens it says what is wrong
+    bool const is_null = S_ISCHR(facts.st_mode) && facts.st_rdev == makedev(1, 3);
+    if (is_null || (S_ISFIFO(facts.st_mode) && !is_named_fifo(path))) return {};
+    return caller_error(cat("--resume ", path, S_ISDIR(facts.st_mode) ? ": is a folder" : ": is not a regular file"));
+}
+
 /// Reads the keys. Lines that are no run are passed over; a torn last line counts as not done.
 inline result<finished_runs> read_finished(std::string const& path) {
     finished_runs done;
+    SB_CHECK(check_resumed(path));
     auto opened = source::open(path);
     if (opened.has_error()) return error{opened.error().on, cat("--resume: ", opened.error().what)};
     bool unread_last = false;

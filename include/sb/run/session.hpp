@@ -7,6 +7,8 @@
 // record and clears up; a second one ends everything now.
 #pragma once
 #include <sb/core/clock.hpp>
+#include <sb/isolate/copy_tree.hpp>
+#include <sb/isolate/input_file.hpp>
 #include <sb/run/backend.hpp>
 #include <sb/run/check.hpp>
 #include <sb/run/compose.hpp>
@@ -22,6 +24,7 @@
 #include <memory>
 #include <optional>
 #include <poll.h>
+#include <set>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -35,10 +38,11 @@ struct session_options {
     run_order order = run_order::interleaved;
     std::uint64_t seed = 0;
     overrides wins;
-    std::string input = "/dev/null"; ///< file for the workload's standard input
+    isolate::input_file input; ///< for the workload's standard input; opened before the slots were forked
     bool wait_tree = false, keep = false;
     std::string check; ///< shell command that judges the output; empty: none
     double check_timeout_s = 30;
+    value_range values; ///< of what the workload may say its value is
     variables base; ///< of the caller's environment
     variables given; ///< --env: wins over preset keys
     run_context context;
@@ -56,6 +60,12 @@ struct session_result {
     std::size_t made = 0; ///< runs that were recorded
     std::size_t left = 0; ///< runs that were planned and not made
     std::int64_t bad_reports = 0; ///< lines in report channels that are no JSON object
+    std::int64_t bad_values = 0; ///< numbers there that are no value
+    std::int64_t reserved = 0; ///< numbers there under names that are ours
+    std::set<std::string> reserved_names; ///< which
+    std::int64_t cut_reports = 0; ///< runs that reported more than is read
+    std::int64_t not_kept = 0; ///< runs whose folders or streams --keep could not keep
+    std::string why_not_kept; ///< the first of them
     std::int64_t not_searched = 0; ///< runs whose output would have taken a pattern of --metric too long
     int signal = 0; ///< that ended the session early
     std::string kept; ///< folder that --keep left
@@ -66,7 +76,7 @@ public:
     /// `presets` and `metrics` stay the caller's, and outlive the session.
     session(session_options options, std::vector<preset_record> const& presets, std::vector<output_metric>& metrics)
         : options_{std::move(options)}, presets_{presets}, metrics_{metrics},
-          plan_{ids(), run_identity{options_.command, options_.input, limits_text(), options_.check, options_.seed}, options_.repeat,
+          plan_{ids(), run_identity{options_.command, options_.input.called(), limits_text(), options_.check, options_.seed}, options_.repeat,
                 options_.warmup, options_.order} {}
 
     run_plan const& plan() const noexcept { return plan_; }
@@ -74,15 +84,18 @@ public:
     run_context const& context() const noexcept { return options_.context; }
 
     /// Looks the command up for every PATH that a preset would give it; an error when none of them has it. So too the
-    /// program that the check begins with.
-    result<void> look_up_commands() {
-        SB_CHECK(look_up(options_.command.front()));
-        if (options_.check.empty()) return {};
+    /// program that the check begins with: the answer tells when that is not the one that the run itself would find.
+    result<std::string> look_up_commands() const {
+        SB_TRY([[maybe_unused]] auto const command, look_up(options_.command.front(), false));
+        if (options_.check.empty()) return std::string{};
         SB_CHECK(check_syntax(options_.check));
         auto const checker = program_of(options_.check);
-        if (checker.empty()) return {};
-        if (auto const found = look_up(checker); found.has_error()) return error{found.error().on, cat("--check: ", found.error().what)};
-        return {};
+        if (checker.empty()) return std::string{};
+        auto const found = look_up(checker, true), left_out = look_up(checker, false);
+        auto const why = left_out.has_error() || (!found.has_error() && *found == *left_out) ? std::string{}
+                                                                                           : cat("not taken from ", *left_out, ", for a run may write there; show that folder at a place of its own (--bind), or name the program by its path");
+        if (found.has_error()) return error{found.error().on, cat("--check: ", found.error().what, why.empty() ? "" : "; ", why)};
+        return why.empty() ? why : cat("--check: ", checker, " is ", *found, ", ", why);
     }
 
     /// Reads all presets as they will be enforced. An error for one that cannot be, and, where limits are required, for a
@@ -230,16 +243,18 @@ private:
         if (options_.wins.timeout_s) json::append_real(text, *options_.wins.timeout_s);
         return text;
     }
-    result<void> look_up(std::string const& name) {
-        std::optional<error> wrong;
+    /// For the first preset that has it.
+    result<std::string> look_up(std::string const& name, bool for_check) const {
+        result<std::string> found = std::string{};
         for (auto const& preset : presets_) {
             SB_TRY(auto const held, options_.context.with->enforce(preset, options_.wins));
-            auto const got = find_program(name, all_variables(preset, held, 0).at("PATH"), options_.seen);
-            if (!got.has_error()) return {};
-            if (!wrong) wrong = got.error();
+            auto around = all_variables(preset, held, 0);
+            if (for_check) around = check_variables(std::move(around), options_.seen);
+            auto got = find_program(name, around.at("PATH"), options_.seen);
+            if (!got.has_error()) return got;
+            if (!found.has_error()) found = std::move(got);
         }
-        if (wrong) return *wrong;
-        return {};
+        return found;
     }
     bool keeps_output() const noexcept { return options_.keep || !options_.check.empty() || !metrics_.empty(); }
 
@@ -266,7 +281,8 @@ private:
         job.environment = ready->environment;
         if (ready->seed_at >= 0) job.environment[static_cast<std::size_t>(ready->seed_at)] = cat("SEED=", at.planned.seed);
         job.held = ready->held.held;
-        job.in = options_.input;
+        job.in = options_.input.name();
+        if (options_.input.was_named()) job.in_called = options_.input.called();
         job.copies = ready->held.copies;
         job.wait_tree = options_.wait_tree;
         job.reports = true;
@@ -293,19 +309,22 @@ private:
                 return false;
             }
         }
-        auto found = read_reports(at.got.reports);
-        all.bad_reports += found.bad_lines;
+        auto found = read_reports(at.got.reports, options_.values);
+        all.bad_reports += found.bad_lines, all.bad_values += found.bad_values;
+        all.reserved += found.reserved;
+        all.reserved_names.merge(found.reserved_names);
+        if (found.cut || at.got.reports_cut) ++all.cut_reports;
         for (auto& each : metrics_)
             if (auto const x = each.take()) found.metrics[each.name()] = *x;
         auto const tail = at.got.err.tail;
-        bool const own_value = found.value.has_value();
         auto record = compose(options_.context, *at.prepared->preset, at.prepared->held, at.planned, at.got, check.right, std::move(found));
-        if (at.checking && !check.right && !own_value) record.value.reset(), record.roi.reset(); // half of it nobody knows
+        if (at.checking && !check.right) record.value.reset(), record.roi.reset(); // half of it nobody knows, and its maker is not asked
         if (at.prepared->program.has_error()) {
             record.end.reason = at.prepared->program.error().what;
             if (at.prepared->hidden) record.end.class_ = end_class::refused;
         }
-        if (options_.keep) SB_CHECK(keep_run(pool, from, record.run_id));
+        if (options_.keep)
+            if (auto const kept = keep_run(pool, from, record.run_id); kept.has_error() && all.not_kept++ == 0) all.why_not_kept = kept.error().what;
         open = recorded(run_seen{record, tail, at.checking ? &check : nullptr});
         ++all.made;
         return true;
@@ -317,16 +336,16 @@ private:
         isolate::job job;
         job.path = "/bin/sh";
         job.argv = {"sh", "-c", options_.check};
-        auto around = all_variables(*at.prepared->preset, at.prepared->held, at.planned.seed);
-        around.erase("SB_REPORT_FD"); // it judges the run and reports nothing
-        job.environment = as_strings(around);
+        job.environment = as_strings(check_variables(all_variables(*at.prepared->preset, at.prepared->held, at.planned.seed), options_.seen, options_.check));
         job.held.wall_ns = static_cast<std::int64_t>(options_.check_timeout_s * 1e9);
         job.in = cat("/proc/self/fd/", into.out());
         return into.send(errand::look, job);
     }
 
-    static result<void> copy_file(int from, std::string const& to) {
-        SB_TRY(auto const into, open_file(to, O_WRONLY | O_CREAT | O_EXCL, 0600));
+    static result<void> copy_file(int from, int folder, std::string const& name, std::string const& called) {
+        isolate::deaf_to_file_limit const meanwhile;
+        SB_TRY(auto const into, isolate::detail::make_file(folder, name, called));
+        auto const to = cat(called, "/", name);
         char block[1 << 14];
         for (off_t at = 0;;) {
             auto const n = retry([&] { return ::pread(from, block, sizeof block, at); });
@@ -340,11 +359,14 @@ private:
     /// Leaves a run's folders and streams under its key.
     result<void> keep_run(slot_pool& pool, slot& from, std::string const& run_id) {
         SB_CHECK(from.send_keep(run_id));
-        SB_TRY([[maybe_unused]] auto const done, from.receive());
-        auto const folder = cat(pool.folder().path(), "/", run_id);
-        SB_CHECK(copy_file(from.out(), folder + "/stdout"));
-        SB_CHECK(copy_file(from.err(), folder + "/stderr"));
-        return {};
+        auto const folders = from.receive(); // what went wrong there leaves the streams
+        auto const called = cat(pool.folder().path(), "/", run_id);
+        auto const folder = isolate::detail::open_folder(pool.folder().fd(), run_id.c_str());
+        if (!folder) return folders.has_error() ? folders.error() : last_error("open", called);
+        auto const out = copy_file(from.out(), folder.get(), "stdout", called), err = copy_file(from.err(), folder.get(), "stderr", called);
+        if (folders.has_error()) return folders.error();
+        SB_CHECK(out);
+        return err;
     }
 
     session_options options_;

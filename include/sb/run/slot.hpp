@@ -247,6 +247,13 @@ private:
         if (auto const left = isolate::detail::names_in(session.fd()); left && *left == std::vector<std::string>{"owner"}) (void)session.remove();
     }
 
+    /// What programs find in their HOME decides what they do (jq reads a file of it, Python runs one), and there the run that is to be
+    /// judged had its way.
+    static void hide_home(std::vector<std::string>& environment) {
+        for (auto& each : environment)
+            if (each.starts_with("HOME=")) each.insert(0, "SB_");
+        environment.emplace_back("HOME=/");
+    }
     static void make_empty(int file) {
         if (::ftruncate(file, 0) == 0) ::lseek(file, 0, SEEK_SET);
     }
@@ -259,7 +266,7 @@ private:
         if (what == errand::keep) {
             std::string name;
             wire(name);
-            return here.keep(cat(session.path(), "/", name));
+            return here.keep(session, name);
         }
         if (what == errand::prepare) {
             int level = 0;
@@ -273,6 +280,8 @@ private:
         } else if (auto const ready = here.look(job); ready.has_error()) {
             got.trouble = ready.error().what; // the run had to be ended with all that was around it: its check is not passed, and the next run is another matter
             return {};
+        } else {
+            hide_home(job.environment);
         }
         if (job.keep_output) make_empty(out_.get()), make_empty(err_.get());
         auto const ours = [&] { return isolate::process_cpu_ns(::getpid()) + isolate::process_cpu_ns(meanwhile.session) + here.helpers_cpu_ns() + meanwhile.runs_cpu_ns; };

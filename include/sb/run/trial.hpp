@@ -3,6 +3,7 @@
 #pragma once
 #include <sb/isolate/copy_tree.hpp>
 #include <sb/isolate/finding.hpp>
+#include <sb/isolate/own_folder.hpp>
 #include <sb/run/environment.hpp>
 #include <sb/run/session.hpp>
 #include <sb/run/walls.hpp>
@@ -16,9 +17,9 @@ namespace sb::run {
 
 namespace detail {
 
-inline result<run_record> run_true(std::string const& work, std::string const& data_dir, variables const& base) {
+inline result<run_record> run_true(std::string const& work, std::string const& data_dir, variables const& base, std::string const& groups_below) {
     wall_choices asked;
-    asked.work = work;
+    asked.work = work, asked.groups_below = groups_below;
     SB_TRY(auto const behind, walls::make(asked, data_dir, base.at("PATH")));
     auto const with = behind->backend_of();
     SB_TRY(auto pool, slot_pool::make(1, behind->cells()));
@@ -27,7 +28,7 @@ inline result<run_record> run_true(std::string const& work, std::string const& d
     o.command = {"true"};
     o.base = base;
     o.context.workload = "true", o.context.with = &with, o.context.host = this_host();
-    o.seen = {behind->folder(), behind->hidden(), behind->host_paths()};
+    o.seen = {behind->folder(), behind->hidden(), behind->host_paths(), behind->lasting()};
     std::string unused;
     std::vector<preset_record> presets(1);
     SB_TRY(presets[0], stress::preset_of({}, 0, unused));
@@ -53,19 +54,24 @@ inline std::vector<std::string> missing_folders(std::string path) {
 } // namespace detail
 
 /// The finding `full`, in the current folder. What was not there before is removed again.
-inline isolate::finding try_walls(std::string const& data_dir, variables const& base) {
+inline isolate::finding try_walls(std::string const& data_dir, variables const& base, std::string const& groups_below = {}) {
     using isolate::finding_status;
     isolate::finding f{"full", finding_status::ok, {}, {}};
     auto const new_folders = detail::missing_folders(data_dir + "/leases");
     auto const home = isolate::workspace_folder(".");
-    auto got = home.has_error() ? result<run_record>{home.error()} : detail::run_true(".", data_dir, base);
+    auto got = home.has_error() ? result<run_record>{home.error()} : detail::run_true(".", data_dir, base, groups_below);
     if (home.has_error()) {
         // this folder is none of the host's doing: an empty one shows what the host can
         if (auto elsewhere = isolate::session_folder::make(); !elsewhere.has_error())
-            if (auto const path = elsewhere->path() + "/trial"; ::mkdir(path.c_str(), 0700) == 0)
-                if (auto there = detail::run_true(path, data_dir, base); there.has_error() || there->end.class_ != end_class::ok) got = std::move(there);
+            if (auto const path = elsewhere->path() + "/trial"; ::mkdirat(elsewhere->fd(), "trial", 0700) == 0)
+                if (auto there = detail::run_true(path, data_dir, base, groups_below); there.has_error() || there->end.class_ != end_class::ok) got = std::move(there);
     }
-    for (auto const& each : new_folders) ::rmdir(each.c_str());
+    for (auto const& each : new_folders) {
+        auto const slash = each.rfind('/');
+        std::vector<std::string> missing;
+        auto const in = isolate::own_folder::open_nearest(slash == std::string::npos ? "." : each.substr(0, slash + 1), isolate::for_data, missing);
+        if (in && missing.empty()) ::unlinkat(in->fd(), each.substr(slash + 1).c_str(), AT_REMOVEDIR);
+    }
     if (got.has_error() && got.error().on == blame::caller && home.has_error()) {
         f.fails(finding_status::limited, cat("possible, but not in this folder: ", got.error().what)).advice = "go to the project's folder";
     } else if (got.has_error()) {

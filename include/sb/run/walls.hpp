@@ -3,8 +3,10 @@
 // lets a later session clear away after this one.
 #pragma once
 #include <sb/isolate/cgroup_host.hpp>
+#include <sb/isolate/file_count.hpp>
 #include <sb/isolate/landlock.hpp>
 #include <sb/isolate/lend_work.hpp>
+#include <sb/isolate/own_folder.hpp>
 #include <sb/isolate/task_limit_here.hpp>
 #include <sb/run/box_cell.hpp>
 #include <sb/run/environment.hpp>
@@ -30,7 +32,9 @@ struct wall_choices {
     bool bind_path = false; ///< show the folders of PATH too
     bool copies_work = false; ///< --work-copy
     bool fresh = false;
+    bool keeps = false; ///< --keep
     int jobs = 1;
+    std::string groups_below; ///< --cgroup; empty: the caller's own control group
 };
 
 /// Walls as far as the caller's process prepares them; it outlives the slots that it gives cells to.
@@ -42,16 +46,23 @@ public:
         auto& all = made->session_;
         made->data_dir_ = data_dir;
         SB_CHECK(made->choose_view(asked, path));
-        SB_TRY(all.user, isolate::choose_payload_user());
+        SB_CHECK(made->check_own_folders(data_dir, asked.keeps));
+        // the owner of what a session leaves behind is the same from one to the next
+        bool const leaves_files = std::any_of(all.shown.bindings.begin(), all.shown.bindings.end(), [](isolate::binding const& each) { return each.writable; });
+        isolate::user_wish wish{leaves_files, {}};
+        if (::geteuid() == 0) wish.taken = leased_users(data_dir);
+        SB_TRY(all.user, isolate::choose_payload_user(wish));
+        all.sockets = isolate::socket_share::of_machine(asked.jobs);
         all.fresh = asked.fresh, all.copies_work = asked.copies_work;
         if (::getrandom(&all.clone_key, sizeof all.clone_key, 0) != sizeof all.clone_key || all.clone_key == 0) all.clone_key = 0x5bd1e995'9e3779b9u;
-        SB_CHECK(made->take_groups(data_dir));
-        SB_TRY(made->lent_, isolate::lend_work(all.shown.work, all.user));
+        SB_CHECK(made->take_groups(data_dir, asked.groups_below));
+        SB_TRY(made->lent_, isolate::lend_work(all.shown.work_place, all.user));
         all.owners = std::move(made->lent_.owners), all.lower = made->lent_.lower;
         made->can_.walls = true;
         made->can_.jobs = asked.jobs;
         auto const machine = isolate::machine_size::read();
         made->can_.memory_bytes = machine.memory_bytes, made->can_.pids = machine.pids;
+        made->can_.files = isolate::most_files_here(), made->can_.mappings = isolate::most_mappings_here();
         return made;
     }
     walls(walls const&) = delete;
@@ -78,17 +89,22 @@ public:
         std::vector<std::string> layers{"user", "pid", "mount", "network", "ipc", "uts", "cgroup", "root", "workspace", "proc", "dev",
                                         "no_new_privs", "capabilities", "seccomp"};
         if (isolate::landlock_version() >= isolate::landlock_rules::oldest) layers.emplace_back("landlock");
+        if (isolate::kept_groups().empty()) layers.emplace_back("groups");
         for (auto const* each : {"session", "rlimits", "environment", "home", "tmpdir", "descriptors"}) layers.emplace_back(each);
         return {"process", std::move(layers), {}, sources(), [can = can_](preset_record const& preset, overrides const& wins) { return enforce(preset, wins, can); }};
     }
     std::string const& folder() const noexcept { return session_.shown.work; }
     /// Nothing when a payload can see the file and what interprets it.
     file_judge hidden() const {
-        return [this](std::string const& file) { return hidden_command{session_.shown}.why(file); };
+        return [this](std::string const& file) { return hidden_command{session_.shown, session_.user}.why(file); };
     }
     /// Where on the host a file is that a payload knows by its path.
     std::function<std::string(std::string const&)> host_paths() const {
         return [this](std::string const& file) { return isolate::host_path(session_.shown, file); };
+    }
+    /// Whether no run changes what a payload finds at a path.
+    std::function<bool(std::string const&)> lasting() const {
+        return [this](std::string const& path) { return isolate::outlasts_a_run(session_.shown, path); };
     }
     abilities const& can() const noexcept { return can_; }
 
@@ -97,14 +113,20 @@ private:
 
     result<void> choose_view(wall_choices const& asked, std::string_view path) {
         auto& shown = session_.shown;
-        SB_TRY(shown.work, isolate::workspace_folder(asked.work.empty() ? "." : asked.work));
+        SB_TRY(shown.work_place, isolate::workspace_folder(asked.work.empty() ? "." : asked.work));
+        shown.work = shown.work_place.path();
         if (!asked.system.empty()) {
-            auto const root = isolate::real_path(asked.system);
-            if (root.has_error()) return caller_error(cat("--root ", asked.system, ": ", std::strerror(errno)));
-            shown.system = *root;
+            auto root = isolate::pinned::open(asked.system);
+            if (root.has_error()) return caller_error(cat("--root ", asked.system, ": ", root.error().what));
+            shown.system = root->path();
             bool const any = std::any_of(std::begin(isolate::detail::system_folders), std::end(isolate::detail::system_folders),
-                                         [&](std::string_view name) { return ::access(cat(*root, "/", name).c_str(), F_OK) == 0; });
+                                         [&](std::string_view name) { return ::faccessat(root->fd(), std::string{name}.c_str(), F_OK, 0) == 0; });
             if (!any) return caller_error(cat("--root ", asked.system, ": holds none of the system folders (usr, bin, lib)"));
+            if (shown.system != "/") shown.system_place = std::move(*root);
+        }
+        shown.boot_id = isolate::random_uuid();
+        if (shown.system == "/") { // once for all slots
+            if (unique_fd const etc{::open("/etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)}; etc) shown.etc = isolate::public_etc{etc.get(), true}.of(isolate::detail::shown_of_etc);
         }
         for (auto const& each : asked.bindings) {
             SB_TRY(auto made, isolate::parse_binding(each));
@@ -113,11 +135,34 @@ private:
         }
         if (!asked.bind_path) return {};
         split(path, ':', [&](std::string_view folder) {
-            auto const real = isolate::real_path(std::string{folder});
-            if (real.has_error() || isolate::shows(shown, *real) || *real == "/") return;
-            shown.bindings.push_back({*real, std::string{folder}, false});
+            if (!folder.starts_with('/')) return; // it means the current folder of whoever looks, and that is the workspace
+            auto real = isolate::pinned::open(std::string{folder});
+            if (real.has_error() || isolate::shows(shown, real->path()) || isolate::detail::is_root_folder(*real)) return;
+            shown.bindings.push_back({real->path(), std::string{folder}, false, *real});
         });
         return {};
+    }
+
+    /// What is ours on the host is not to be written to by runs, and what earlier runs left not to be read by later ones.
+    result<void> check_own_folders(std::string const& data_dir, bool keeps) const {
+        auto const& shown = session_.shown;
+        auto const check = [&](std::string const& path, isolate::folder_use const& use, bool closed) -> result<void> {
+            std::vector<std::string> missing;
+            auto const own = isolate::own_folder::open_nearest(path, use, missing);
+            if (own.has_error()) return {}; // told when something is to be made there
+            auto const wrong = [&](std::string_view shown_by, std::string_view why) {
+                return caller_error(cat(use.what, " ", path, ": lies in ", shown_by, ", where ", why, "; choose another with ", use.choose));
+            };
+            for (auto const& each : shown.bindings) {
+                if (!each.place.is_folder() || !own->place().lies_in(each.place.facts())) continue;
+                if (each.writable) return wrong(cat("the rw binding ", each.source), "runs could change it");
+                if (closed) return wrong(cat("the binding ", each.source), "later runs would see what --keep has of earlier ones");
+            }
+            if (closed && own->place().lies_in(shown.work_place.facts())) return wrong(cat("the workspace ", shown.work), "later runs would see what --keep has of earlier ones");
+            return {};
+        };
+        SB_CHECK(check(isolate::temporary_folder(), isolate::for_temporary, keeps));
+        return check(data_dir, isolate::for_data, false);
     }
 
     /// In a system folder, which is read-only, there must be something to put the binding on.
@@ -130,16 +175,21 @@ private:
         return {};
     }
 
-    result<void> take_groups(std::string const& data_dir) {
+    result<void> take_groups(std::string const& data_dir, std::string const& below) {
         auto terms = new_lease(isolate::random_id());
+        if (::geteuid() == 0 && isolate::all_payload_ids.contains(session_.user.uid) && session_.user.uid != isolate::first_payload_id) terms.uid = session_.user.uid;
         if (auto const temp = isolate::real_path(isolate::temporary_folder()); !temp.has_error()) terms.temp_folder = *temp + "/"; // what has our label there
-        auto found_or_not = isolate::cgroup_host::announced(terms.id, [&](auto const& bases, auto const& switched_on) -> result<void> {
-            terms.cgroups = bases, terms.switched_on = switched_on;
+        auto const write_down = [&]() -> result<void> {
             if (lease_) return lease_->change(terms);
             SB_TRY(auto lease, held_lease::take(data_dir, terms));
             lease_.emplace(std::move(lease));
             return {};
+        };
+        auto found_or_not = isolate::cgroup_host::announced(terms.id, below, [&](auto const& bases, auto const& switched_on) {
+            terms.cgroups = bases, terms.switched_on = switched_on;
+            return write_down();
         });
+        if (!lease_ && terms.uid) SB_CHECK(write_down()); // where no group can be made
         SB_TRY(auto found, std::move(found_or_not));
         using isolate::controller;
         can_.tree_memory = found.has(controller::memory), can_.why_no_memory = found.why_not(controller::memory);
@@ -165,7 +215,7 @@ private:
         std::map<std::string, std::string> all;
         bool const one = groups_ && groups_->version(isolate::controller::memory) == 1;
         all["cpu_user_s"] = can_.tree_time ? "control group, the whole tree; split as the kernel samples it" : "wait4, the tree as far as waited for";
-        all["peak_rss_bytes"] = can_.tree_memory ? cat("memory control group (", one ? "v1" : "v2", "), the whole tree, page cache and tmpfs included, in steps of about 256 KiB")
+        all["peak_rss_bytes"] = can_.tree_memory ? cat("memory control group (", one ? "v1" : "v2", "), the whole tree, page cache, tmpfs and sockets included, in steps of about 256 KiB")
                                                  : std::string{"wait4, the largest process waited for; never below the sandbox's own"};
         if (can_.tree_memory) {
             all["peak_file_bytes"] = "charged at the end of the run, less what earlier runs had left; null for peaks below 2 MiB";

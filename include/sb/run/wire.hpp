@@ -77,7 +77,7 @@ private:
 /// One definition for both directions.
 template <class Wire, class Job>
 void pass_job(Wire& wire, Job& job) {
-    wire(job.path), wire(job.argv), wire(job.environment), wire(job.folder), wire(job.held), wire(job.in), wire(job.copies);
+    wire(job.path), wire(job.argv), wire(job.environment), wire(job.folder), wire(job.held), wire(job.in), wire(job.in_called), wire(job.copies);
     wire(job.wait_tree), wire(job.reports), wire(job.keep_output), wire(job.first_cpu);
 }
 template <class Wire, class Captured>
@@ -89,7 +89,7 @@ void pass_outcome(Wire& wire, Outcome& got) {
     static_assert(std::is_trivially_copyable_v<isolate::copy_end>);
     wire(got.started_ns), wire(got.wall_s), wire(got.killed_by), wire(got.trouble), wire(got.copies), wire(got.orphans);
     wire(got.read_chars), wire(got.written_chars), wire(got.cancelled_bytes), wire(got.processes_made), wire(got.refused_forks), wire(got.left_running);
-    wire(got.orphan_broke_file_limit), wire(got.reaper_lost), wire(got.reaper_cpu_ns), wire(got.group), wire(got.charged), wire(got.net_rx_bytes), wire(got.net_tx_bytes), wire(got.scratch_full), wire(got.renewed), wire(got.bystanders), wire(got.shown), wire(got.reports), wire(got.reports_cut);
+    wire(got.orphan_broke_file_limit), wire(got.file_limit_reached), wire(got.reaper_lost), wire(got.reaper_cpu_ns), wire(got.group), wire(got.charged), wire(got.net_rx_bytes), wire(got.net_tx_bytes), wire(got.scratch_full), wire(got.renewed), wire(got.bystanders), wire(got.shown), wire(got.reports), wire(got.reports_cut);
     pass_captured(wire, got.out), pass_captured(wire, got.err);
 }
 

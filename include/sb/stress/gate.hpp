@@ -8,6 +8,13 @@
 
 namespace sb::stress {
 
+/// Is that a variable which decides presets: a key that acts, or one of the few of our own?
+inline bool is_variable(std::string_view name) {
+    if (name.starts_with("SANDBOX_PRESET_") || name == "SANDBOX_INCLUDE_USER_MISUSE" || name == "SANDBOX_GENERATE_PRESETS" || name == "SANDBOX_ENV_PRESETS") return true;
+    auto const* const k = find_key(name);
+    return k && k->acts;
+}
+
 /// SANDBOX_PRESET_MODE: random (the default), canonical, chaos or robustness.
 inline result<std::string> preset_mode(lookup const& env) {
     constexpr std::string_view known = "random canonical chaos robustness";

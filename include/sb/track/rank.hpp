@@ -50,9 +50,10 @@ inline bool opens_document(std::string_view first) noexcept {
 
 class rank_job {
 public:
-    rank_job(std::vector<std::string> const& paths, rank_question const& question, int threads, fault_report report)
+    rank_job(std::vector<std::string> const& paths, rank_question const& question, int threads, fault_report report, wait_report waits)
         : paths_{paths}, question_{question}, threads_{threads}, report_{std::move(report)}, queue_{paths} {
         queue_.whole_if(opens_document);
+        queue_.on_wait(std::move(waits));
     }
     rank_job(rank_job const&) = delete;
     rank_job& operator=(rank_job const&) = delete;
@@ -167,8 +168,8 @@ private:
 } // namespace detail
 
 /// Reads the inputs ("-" is standard input) with up to `threads` threads.
-inline result<rank_sums> read_ranks(std::vector<std::string> const& paths, rank_question const& question, int threads, fault_report report) {
-    return detail::rank_job{paths, question, threads, std::move(report)}.run();
+inline result<rank_sums> read_ranks(std::vector<std::string> const& paths, rank_question const& question, int threads, fault_report report, wait_report waits = {}) {
+    return detail::rank_job{paths, question, threads, std::move(report), std::move(waits)}.run();
 }
 
 namespace detail {

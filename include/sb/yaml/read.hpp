@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A YAML file as an object. Among the tools only `sb-settings` includes this: see cli/settings.hpp.
 #pragma once
-#include <sb/core/fd.hpp>
+#include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <sb/core/value.hpp>
 #include <sb/json/number.hpp>
+#include <cstdint>
+#include <iterator>
 #include <string>
 #include <yaml-cpp/yaml.h>
 
@@ -30,15 +32,22 @@ inline value scalar_of(YAML::Node const& node) {
     return text;
 }
 
-/// `budget` counts nodes, so that aliases of aliases end in an error and not in all memory.
-inline result<value> value_of(YAML::Node const& node, int depth, int& budget) {
+/// What a file may become: aliases of aliases, or of a long text, end in an error and not in all memory.
+struct room {
+    std::int64_t values = 1'000'000, bytes = std::int64_t{64} << 20;
+};
+
+inline result<value> value_of(YAML::Node const& node, int depth, room& left) {
     if (depth <= 0) return caller_error("nested too deep");
-    if (--budget <= 0) return caller_error("more than 1,000,000 values");
-    if (node.IsScalar()) return scalar_of(node);
+    if (--left.values <= 0) return caller_error("more than 1,000,000 values");
+    if (node.IsScalar()) {
+        if ((left.bytes -= std::ssize(node.Scalar())) < 0) return caller_error("more than 64 MiB of text");
+        return scalar_of(node);
+    }
     if (node.IsSequence()) {
         array all;
         for (auto const& each : node) {
-            SB_TRY(all.emplace_back(), value_of(each, depth - 1, budget));
+            SB_TRY(all.emplace_back(), value_of(each, depth - 1, left));
         }
         return value{std::move(all)};
     }
@@ -46,7 +55,7 @@ inline result<value> value_of(YAML::Node const& node, int depth, int& budget) {
     object all;
     for (auto const& each : node) {
         if (!each.first.IsScalar()) return caller_error(cat("line ", each.first.Mark().line + 1, ": a key must be a word"));
-        SB_TRY(auto v, value_of(each.second, depth - 1, budget));
+        SB_TRY(auto v, value_of(each.second, depth - 1, left));
         if (each.first.Scalar() == "<<" && v.if_object()) {
             for (auto const& [key, merged] : *v.if_object())
                 if (!all.find(key)) all.set(key, merged);
@@ -59,12 +68,12 @@ inline result<value> value_of(YAML::Node const& node, int depth, int& budget) {
 
 } // namespace detail
 
-inline result<object> read_file(std::string const& path) {
-    SB_TRY(auto const text, sb::read_file(path, std::size_t{16} << 20));
+/// `path` is for the error.
+inline result<object> read_text(std::string const& text, std::string const& path) {
     try {
         auto const document = YAML::Load(text);
-        int budget = 1'000'000;
-        auto got = detail::value_of(document, 64, budget);
+        detail::room left;
+        auto got = detail::value_of(document, 64, left);
         if (got.has_error()) return caller_error(cat(path, ": ", got.error().what));
         if (got->is_null()) return object{}; // an empty file sets nothing
         if (!got->if_object()) return caller_error(cat(path, ": must be a map of names to values"));
