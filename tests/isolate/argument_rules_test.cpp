@@ -37,6 +37,24 @@ TEST_CASE("no payload compiles filters into the host's budget for them") {
     }
 }
 
+TEST_CASE("a thread has the open files of its process, and no others") {
+    constexpr std::uint64_t thread = 0x10000, files = 0x400; // <linux/sched.h>
+    for (int level = 1; level <= 5; ++level) {
+        auto const filter = filter_of(level);
+        for (std::uint64_t const high : {std::uint64_t{0}, beyond, ~std::uint64_t{0} << 32}) {
+            CHECK(answered(filter, SYS_clone, {high | 0x3d0f00}) == allow); // as glibc makes one
+            CHECK(answered(filter, SYS_clone, {high | (0x3d0f00 & ~files)}) == no(EPERM));
+            CHECK(answered(filter, SYS_clone, {high | thread}) == no(EPERM));
+            CHECK(answered(filter, SYS_clone, {high | files | SIGCHLD}) == allow);
+            CHECK(answered(filter, SYS_unshare, {high | files}) == no(EPERM));
+            CHECK(answered(filter, SYS_unshare, {high | files | 0x200}) == no(EPERM));
+            CHECK(answered(filter, SYS_close_range, {3, ~0u, high | 2}) == no(EINVAL)); // CLOSE_RANGE_UNSHARE
+            CHECK(answered(filter, SYS_close_range, {3, ~0u, high | 6}) == no(EINVAL));
+            for (std::uint64_t const usual : {0u, 4u}) CHECK(answered(filter, SYS_close_range, {3, ~0u, high | usual}) == allow); // CLOSE_RANGE_CLOEXEC
+        }
+    }
+}
+
 TEST_CASE("groups of receivers are not joined, left or asked for, and counts of the host's are not told") {
     auto const filter = filter_of(default_level);
     for (std::uint64_t const high : {std::uint64_t{0}, beyond, ~std::uint64_t{0} << 32}) {

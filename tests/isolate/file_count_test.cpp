@@ -128,10 +128,14 @@ TEST_CASE("what a program that cannot be read keeps is counted too", "[box]") {
     auto const victims = victim_path();
     REQUIRE(::stat(sb::cat(victims.substr(0, victims.rfind('/')), "/closed").c_str(), &facts) == 0);
     bool const hidden = ::geteuid() != 0 && facts.st_uid != ::geteuid();
-    CHECK(seen >= (hidden ? 1 : 3) * each); // its own table; and a thread's, and mappings
-    CHECK(seen < (hidden ? 2 : 4) * each);
-    CHECK(at_most >= 3 * each);
-    CHECK(bounded < (hidden ? 2 : 4) * each);
+    CHECK(seen >= (hidden ? 1 : 2) * each); // its table; and mappings
+    // before Linux 6.2 a table counts as large as it is, a power of two; `each` once more stands for the shell and for programs' files
+    struct stat own_table {};
+    REQUIRE(::stat("/proc/self/fd", &own_table) == 0);
+    auto const table = own_table.st_size > 0 ? each : 512;
+    CHECK(seen < table + (hidden ? 1 : 2) * each);
+    CHECK(at_most >= 2 * each);
+    CHECK(bounded < table + (hidden ? 1 : 2) * each);
 }
 
 TEST_CASE("what a run keeps is counted, in tables of open files and in mappings", "[box]") {

@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <thread>
 #include <utility>
 
 namespace probes {
@@ -63,6 +64,33 @@ void until_done(common const& all, std::vector<pid_t> const& made) {
     }
     for (auto const pid : made) ::kill(pid, SIGKILL);
     for (auto const pid : made) ::waitpid(pid, nullptr, 0);
+}
+
+/// A thread with a table of its own would have as many files as a process.
+void own_tables(attempts& tried) {
+    auto const in_a_thread = [&](char const* words, int (*take_table)()) {
+        int code = 0, file = -1;
+        std::thread{[&] {
+            code = take_table() == 0 ? 0 : errno;
+            file = ::eventfd(0, EFD_CLOEXEC);
+        }}.join();
+        tried.add(words, file >= 0 && ::fcntl(file, F_GETFD) < 0, code);
+    };
+    in_a_thread("a table by unshare", [] { return ::unshare(CLONE_FILES); });
+    in_a_thread("a table by close_range", [] { return ::close_range(~0u, ~0u, CLOSE_RANGE_UNSHARE); });
+
+    constexpr std::size_t stack = 64 << 10;
+    void* const at = ::mmap(nullptr, stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    static std::atomic<int> file = -1;
+    auto const work = [](void*) { // it has our errno
+        file = ::eventfd(0, EFD_CLOEXEC);
+        for (;;) ::pause();
+        return 0;
+    };
+    if (at == MAP_FAILED || ::clone(work, static_cast<char*>(at) + stack, CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, nullptr) < 0)
+        return tried.add("a table by clone", false, errno);
+    while (file < 0) ::usleep(200);
+    tried.add("a table by clone", ::fcntl(file, F_GETFD) < 0);
 }
 
 /// All that a user may have of pipe pages, of descriptors under way, and with `full` of epoll watches, in processes that live on.
@@ -163,29 +191,11 @@ void file_table(words const& given, attempts& tried) {
         tried.add(counted("open files of one process", all->most), all->files >= all->most, EMFILE);
         return;
     }
+    if (given.does("threads")) return own_tables(tried);
     all->most = given.number("files", 4096);
     // by far not all that would be needed: what is to be seen is that they are counted
     constexpr long each_holds = 1 << 20;
     if (given.does("mapped")) spread(8, [&] { gather(*all, 60000, &one_more_mapped); });
-    else if (given.does("threads"))
-        spread(20, [&] { // a thread may have a table of its own
-            constexpr std::size_t stack = 64 << 10;
-            static std::atomic<int> ended = 0;
-            int started = 0;
-            for (int i = 0; i < 40; ++i) {
-                void* const at = ::mmap(nullptr, stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-                if (at == MAP_FAILED) break;
-                auto const work = [](void* of) {
-                    gather(*static_cast<common*>(of), each_holds, &one_more);
-                    ++ended;
-                    for (;;) ::pause();
-                    return 0;
-                };
-                if (::clone(work, static_cast<char*>(at) + stack, CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, all) < 0) break;
-                ++started;
-            }
-            while (ended < started) ::usleep(200);
-        });
     else spread(400, [&] { gather(*all, each_holds, &one_more); });
 }
 

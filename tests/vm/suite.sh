@@ -10,12 +10,12 @@ skip() { echo "vm: skipped: $*"; exit 77; }
 "$here/runner.sh"
 # what a guest does is one program after the other, so that two of them take hardly longer than one
 said=$(mktemp)
-"$here/run.sh" --time-limit 900 "$@" --user nobody -- "$here/guest.sh" >"$said" 2>&1 &
+"$here/run.sh" --time-limit 1500 "$@" --user nobody -- "$here/guest.sh" >"$said" 2>&1 &
 other=$!
 trap 'kill "$other" 2>/dev/null || true; wait "$other" || true; rm -f "$said"' EXIT
 trap 'exit 130' INT TERM HUP
 failed=0
-"$here/run.sh" --time-limit 900 "$@" --user root -- "$here/guest.sh" || failed=1
+"$here/run.sh" --time-limit 1500 "$@" --user root -- "$here/guest.sh" || failed=1
 wait "$other" || failed=1
 cat "$said"
 exit $failed

@@ -11,8 +11,9 @@
 #include <cstdint>
 #include <endian.h>
 #include <fcntl.h>
-#include <linux/in6.h>
+#include <linux/close_range.h>
 #include <linux/filter.h>
+#include <linux/in6.h>
 #include <linux/seccomp.h>
 #include <map>
 #include <netinet/in.h>
@@ -235,6 +236,10 @@ inline argument_rules rules_for_arguments(security_level const& level, filter_pl
         CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | 0x80;
     rules.no_bit_of(SYS_clone, 0, new_namespaces, EPERM);
     rules.no_bit_of(SYS_unshare, 0, new_namespaces, EPERM);
+    // A thread has the table of open files of its process, so that one look tells all that the process has open.
+    rules.one_of(SYS_clone, {0, CLONE_THREAD | CLONE_FILES}, {0, CLONE_FILES, CLONE_THREAD | CLONE_FILES}, EPERM);
+    rules.no_bit_of(SYS_unshare, 0, CLONE_FILES, EPERM);
+    rules.no_bit_of(SYS_close_range, 2, CLOSE_RANGE_UNSHARE, EINVAL);
     if (key != 0) {
         rules.one_of(SYS_clone3, {5}, {static_cast<std::uint32_t>(key)}, ENOSYS);
         rules.one_of(SYS_clone3, {5, ~std::uint32_t{0}, true}, {static_cast<std::uint32_t>(key >> 32)}, ENOSYS);

@@ -3,7 +3,7 @@
 //
 // How it works: while a run lasts, the machine's own number is read now and then, which costs next to nothing. Only when it
 // has grown by as much as the run may have is the run looked at: its processes are those that descend from process 1 of its
-// sandbox, to which orphans go, and what each holds is added up: its tables of open files, and its mappings of files, for each
+// sandbox, to which orphans go, and what each holds is added up: its table of open files, and its mappings of files, for each
 // may keep one that is closed. Who descends from whom everybody may read, and how long a table is; mappings not: a
 // program that may be run and not read hides them from a caller without rights. What is hidden counts as all that it can be, in
 // sum as no more than the machine has more. What is under way in sockets cannot be seen, but the kernel bounds it by
@@ -18,7 +18,6 @@
 #include <csignal>
 #include <cstdint>
 #include <dirent.h>
-#include <linux/kcmp.h>
 #include <memory>
 #include <set>
 #include <string>
@@ -59,7 +58,7 @@ public:
         tally files;
         auto const sum = [&] { return std::min(files.seen + std::min(files.hidden, most_hidden), enough); };
         for (auto const each : processes_)
-            if (count_tables(each, files), sum() >= enough) return enough;
+            if (files.seen += open_files_of(each); sum() >= enough) return enough;
         auto const most_mappings = most_mappings_here();
         for (auto const each : processes_)
             if (count_mappings(each, enough - files.seen, most_mappings, files), sum() >= enough) return enough;
@@ -170,28 +169,17 @@ private:
         if (found != all.npos) std::from_chars(all.data() + found + name.size(), all.data() + all.size(), room);
         return room;
     }
-    /// Of all its tables: a thread may have one of its own.
-    void count_tables(pid_t process, tally& files) const {
-        auto const own = table_size(cat(process));
-        files.seen += own;
-        struct stat facts {};
+    /// Its one table: no thread may have its own (argument_rules.hpp). The first thread may be gone, and with it the view through
+    /// the process's own name; another then tells.
+    std::int64_t open_files_of(pid_t process) const {
         auto const folder = cat(process, "/task");
-        if (::fstatat(at(), folder.c_str(), &facts, 0) != 0 || facts.st_nlink <= 3) return; // two names, and a thread
-        constexpr std::size_t most_known = 8;
-        std::vector<pid_t> known; // whose tables were counted; the first thread may be gone
-        if (own > 0) known.push_back(process);
-        for_each_in(folder, [&](std::string_view thread) {
-            auto const id = number_of(thread);
-            if (id <= 0 || id == process) return;
-            bool hidden = false;
-            for (auto const each : known) {
-                auto const other = ::syscall(SYS_kcmp, each, id, KCMP_FILES, 0, 0);
-                if (other == 0 || (other < 0 && errno == ESRCH)) return;
-                hidden = hidden || other < 0;
-            }
-            (hidden ? files.hidden : files.seen) += table_size(cat(folder, "/", thread));
-            if (known.size() < most_known) known.push_back(id);
-        });
+        auto size = table_size(cat(process));
+        int asked = 0;
+        if (size == 0)
+            for_each_in(folder, [&](std::string_view thread) {
+                if (size == 0 && asked++ < 2) size = table_size(cat(folder, "/", thread));
+            });
+        return size;
     }
     void count_mappings(pid_t process, std::int64_t enough, std::int64_t most, tally& files) const {
         auto const count_of = [&](std::string const& task) {
