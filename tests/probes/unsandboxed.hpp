@@ -89,9 +89,9 @@ private:
         o.argv[0] = copy_program(tools_.probe, host_.control + "/sb-probe", 0755);
         bool const variables = does == "variables" || does == "data";
         o.argv.insert(o.argv.begin(), {tools_.exec(), variables ? "--env-file" : "--settings", variables ? ".env" : "sandbox_settings.yaml", "--preset-file", "preset.json", "--preset-file", "preset.json", "--"});
-        if (does == "bind" || does == "data") o.argv.insert(o.argv.begin() + 1, "--work-copy"); // an old kernel shows root's folder in memory to nobody else
         o.argv.push_back("bound=/sb-bound");
         o.environment[1] = "HOME=" + host_.home; // a home is no workspace
+        o.environment[2] = "TMPDIR=" + host_.temp; // where an old kernel cannot show a folder of root's to others, it is copied there
         o.environment.push_back("XDG_STATE_HOME=" + host_.data);
     }
 
