@@ -134,12 +134,21 @@ all_held() { # COMMAND…: it succeeds, and skips nothing
     said=$(timeout 300 "$@" 2>&1) || { echo "$said" | grep -vE '^[0-9 ]*[a-z_]+ +(held|shown) '; return 1; }
     contains "$said" ', 0 skipped'
 }
+export SB_PROBE_FULL=1 # nobody else is on this machine
 check 'the probes are held' all_held "$source/tests/probes/run.sh"
 if [ "$user" = 0 ]; then check 'the probes succeed where nothing holds them' all_held "$source/tests/probes/run.sh" --controls
 else check 'the probes that a user can show succeed where nothing holds them' timeout 300 "$source/tests/probes/run.sh" --controls; fi
 check 'the victims are held' all_held "$source/tests/victims/run.sh"
 check 'layers and limits of a record are what the kernel says' timeout 120 "$source/tests/run/layers_truth.sh" "$build/bin"
 check 'the workspace stays as it was' timeout 200 "$source/tests/run/workspace_safe.sh" "$build/bin"
+check 'earlier runs hide nothing of a peak' timeout 200 "$source/tests/run/peak_truth.sh" "$build/bin"
+check 'what is kept takes no more room than it took' timeout 200 "$source/tests/run/kept.sh" "$build/bin"
+check 'what lasts is flushed, and changes nobody' timeout 200 "$source/tests/run/lasting.sh" "$build/bin"
+check 'nothing is executed from where a run may write' timeout 200 "$source/tests/run/written_code.sh" "$build/bin"
+if [ "$user" = 0 ]; then
+    check "groups of root's are not the payload's" timeout 200 "$source/tests/run/groups.sh" "$build/bin"
+    check 'whoever exchanges folders is shown nothing' timeout 400 "$source/tests/run/swapped.sh" "$build/bin" "$build/run/swap"
+fi
 
 rm -rf "$work"
 echo "$passed passed, $failed failed as $who"

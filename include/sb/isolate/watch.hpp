@@ -131,8 +131,7 @@ private:
         order.shell_argv = room_->put({"/bin/sh", path}, what.argv, 1);
         order.environment = room_->put({}, what.environment);
         order.folder = what.folder.empty() ? nullptr : room_->put(what.folder);
-        order.reports = room_->put_reports(static_cast<std::size_t>(what.copies));
-        reports_ = order.reports;
+        order.reports = reports_ = room_->put_reports(static_cast<std::size_t>(what.copies)); // what lies there may change: it is not read back
         if (!path || !order.argv || !order.shell_argv || !order.environment || !reports_)
             return system_error("the command and its environment are larger than exec takes");
         return {};

@@ -6,6 +6,7 @@
 #include <sb/isolate/job.hpp>
 #include <sb/isolate/view.hpp>
 #include <sb/run/command_line.hpp>
+#include <sb/run/enforce.hpp>
 #include <sb/run/environment.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -86,6 +87,18 @@ inline std::string folders_of_scripts(std::string_view command) {
         command.remove_prefix(std::min(end + 1, command.size()));
     }
     return all;
+}
+
+/// What holds a check of a run that had these limits: it may start what the run made. A preset that starves the run of descriptors
+/// or processes of its own is not to starve who judges it.
+inline isolate::limits limits_of_check(isolate::limits const& run, double timeout_s) {
+    isolate::limits held;
+    held.wall_ns = static_cast<std::int64_t>(timeout_s * 1e9);
+    held.file_bytes = run.file_bytes;
+    if (run.open_files >= 0) held.open_files = std::max(run.open_files, default_open_files);
+    if (run.user_processes >= 0) held.user_processes = std::max(run.user_processes, default_pids + isolate::resident_processes);
+    held.all_files = run.all_files, held.file_shares = run.file_shares;
+    return held;
 }
 
 /// What a check finds in its environment, of what the run found: what the run left must not take the place of the programs that

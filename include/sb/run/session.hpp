@@ -337,7 +337,7 @@ private:
         job.path = "/bin/sh";
         job.argv = {"sh", "-c", options_.check};
         job.environment = as_strings(check_variables(all_variables(*at.prepared->preset, at.prepared->held, at.planned.seed), options_.seen, options_.check));
-        job.held.wall_ns = static_cast<std::int64_t>(options_.check_timeout_s * 1e9);
+        job.held = limits_of_check(at.prepared->held.held, options_.check_timeout_s);
         job.in = cat("/proc/self/fd/", into.out());
         return into.send(errand::look, job);
     }
