@@ -147,7 +147,8 @@ private:
         }
         no_room_ = 0;
         ++told_.inodes, ++told_.files;
-        if (opened.st_nlink > 1) first_names_.emplace(number, path);
+        auto const takes_in_mind = static_cast<std::int64_t>(path.size()) + entry_bytes;
+        if (opened.st_nlink > 1 && path.size() < PATH_MAX && in_mind_ + takes_in_mind <= most_in_mind && first_names_.emplace(number, path).second) in_mind_ += takes_in_mind;
     }
     /// As much as there was when it was opened: whoever appends to it meanwhile is not waited for. Holes stay holes. 0, or why not.
     int contents(int source, int target, off_t size) {
@@ -223,9 +224,11 @@ private:
 
     static constexpr off_t most_at_once = off_t{1} << 30;
     static constexpr int most_without_room = 3;
+    static constexpr std::int64_t most_in_mind = std::int64_t{64} << 20, entry_bytes = 128; // of first names; what has its first name forgotten is copied again
 
     int top_; // of the copy
     std::map<std::pair<dev_t, ino_t>, std::string> first_names_; // in the copy, of files that have several
+    std::int64_t in_mind_ = 0;
     int no_room_ = 0; // so many in a row found none
     std::optional<tree_owner> owner_;
     std::int64_t most_bytes_;

@@ -51,7 +51,7 @@ public:
     /// `reaper`: process 1 of the sandbox, or one that it descends from.
     explicit file_census(pid_t reaper) : proc_{::opendir("/proc"), ::closedir}, reaper_{reaper} {}
 
-    /// How many they keep, or `enough` when they are not fewer. What is closed to us counts as
+    /// How many they keep, or `enough` when they are not fewer. What is closed to us, or would take too long to read, counts as
     /// `most_hidden` in sum at most.
     std::int64_t count(std::int64_t enough, std::int64_t most_hidden) {
         find_processes();
@@ -60,8 +60,12 @@ public:
         for (auto const each : processes_)
             if (files.seen += open_files_of(each); sum() >= enough) return enough;
         auto const most_mappings = most_mappings_here();
-        for (auto const each : processes_)
-            if (count_mappings(each, enough - files.seen, most_mappings, files), sum() >= enough) return enough;
+        auto const begun = monotonic_ns();
+        for (auto const each : processes_) {
+            if (monotonic_ns() - begun < longest_count_ns) count_mappings(each, enough - files.seen, most_mappings, files);
+            else files.hidden += most_hidden_of(cat(each), most_mappings);
+            if (sum() >= enough) return enough;
+        }
         return sum();
     }
     /// Was it one of the run's when that was first asked, or last counted?
@@ -107,6 +111,7 @@ private:
     struct descent {
         pid_t pid, parent;
     };
+    static constexpr std::int64_t longest_count_ns = 50'000'000; // for lists of mappings, which a process may make long: who looks has more to do
     static constexpr std::size_t most_firsts = 4; // of the namespaces that lie in each other: they are found before all others
 
     int at() const noexcept { return ::dirfd(proc_.get()); }
@@ -174,17 +179,17 @@ private:
     std::int64_t open_files_of(pid_t process) const {
         auto const folder = cat(process, "/task");
         auto size = table_size(cat(process));
-        int asked = 0;
-        if (size == 0)
-            for_each_in(folder, [&](std::string_view thread) {
-                if (size == 0 && asked++ < 2) size = table_size(cat(folder, "/", thread));
-            });
+        struct stat facts {};
+        if (size > 0 || ::fstatat(at(), folder.c_str(), &facts, 0) != 0 || facts.st_nlink <= 3) return size; // two names, and a thread
+        for_each_in(folder, [&](std::string_view thread) {
+            if (size == 0) size = table_size(cat(folder, "/", thread));
+        });
         return size;
     }
     void count_mappings(pid_t process, std::int64_t enough, std::int64_t most, tally& files) const {
         auto const count_of = [&](std::string const& task) {
             auto const found = mapped_files(task + "/maps", enough);
-            if (found < 0) files.hidden += most > 0 ? std::min(most, pages_of(task)) : pages_of(task);
+            if (found < 0) files.hidden += most_hidden_of(task, most);
             else files.seen += found;
             return found != 0;
         };
@@ -194,13 +199,13 @@ private:
         auto const folder = cat(process, "/task");
         for_each_in(folder, [&](std::string_view thread) { found = found || count_of(cat(folder, "/", thread)); });
     }
-    /// Of its address space; no mapping is smaller.
-    std::int64_t pages_of(std::string const& task) const {
+    /// How many mappings it can have: the pages of its address space, for none is smaller.
+    std::int64_t most_hidden_of(std::string const& task, std::int64_t most) const {
         char text[128];
         auto const all = read_start(task + "/statm", text, sizeof text);
         std::int64_t pages = 0;
         std::from_chars(all.data(), all.data() + all.size(), pages);
-        return pages;
+        return most > 0 ? std::min(most, pages) : pages;
     }
     /// Mappings of files, which shared memory without a name is too; -1 where it is closed to us. The fifth word of a line is the
     /// number of the file, 0 where there is none.

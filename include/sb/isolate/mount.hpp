@@ -82,6 +82,12 @@ inline result<void> attach(int mount, std::string const& target) {
     return {};
 }
 
+/// The same on what is open; `target` is for the error.
+inline result<void> attach(int mount, int place, std::string const& target) {
+    if (::syscall(SYS_move_mount, mount, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0) return last_error("mount on", target);
+    return {};
+}
+
 /// Makes this mount the root and lets go of the old one.
 inline result<void> change_root(std::string const& to) {
     if (::chdir(to.c_str()) < 0) return last_error("change folder to", to);

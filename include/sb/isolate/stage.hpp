@@ -77,6 +77,7 @@ private:
         std::string link; ///< a symbolic link instead of a mount
         bool folder = true;
         std::optional<std::string> text = std::nullopt; ///< a file with this content instead of a mount
+        bool bound = false; ///< by the caller
     };
 
     /// Opened in this mount namespace.
@@ -143,10 +144,11 @@ private:
             struct stat facts {};
             if (::fstat(copy.get(), &facts) != 0) return last_error("stat", each.source);
             SB_CHECK(change_mount(copy.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (each.writable ? 0u : MOUNT_ATTR_RDONLY)));
-            all.push_back({std::move(copy), each.target, {}, S_ISDIR(facts.st_mode)});
+            all.push_back({std::move(copy), each.target, {}, S_ISDIR(facts.st_mode), std::nullopt, true});
         }
         if (!shown.work.empty() && !lower_) {
             SB_TRY(lower_, copy_here(shown.work_place, shown.work));
+            SB_CHECK(change_mount(lower_.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)); // changes go to the upper one
         }
         return all;
     }
@@ -203,6 +205,12 @@ private:
                 SB_CHECK(set_aside(each));
                 continue;
             }
+            if (each.bound) {
+                SB_TRY(auto const place, place_of(root.get(), each.target, each.folder));
+                SB_CHECK(attach(each.mount.get(), place.get(), each.target));
+                each.mount.reset();
+                continue;
+            }
             auto const target = top + each.target;
             auto const parent = std::string_view{each.target}.substr(0, each.target.rfind('/'));
             if (parent != "" && parent != "/etc" && parent != "/dev" && parent != last_parent) SB_CHECK(make_folders(cat(top, parent), 0755));
@@ -227,6 +235,32 @@ private:
         else if (::symlink("/tmp", (top + "/var/tmp").c_str()) != 0) return last_error("link", "/var/tmp");
         if (!shown_->work.empty() && !work_is_on_scratch()) SB_CHECK(make_folders(top + shown_->work, 0755));
         return {}; // it becomes read-only once the reaper has put its own /proc on
+    }
+
+    /// Where a binding is to be, made where it is not there. What was bound above it may hold links of somebody's choice: none leads out
+    /// of the root that we build, nor to what a process of ours has open.
+    static result<unique_fd> place_of(int root, std::string const& target, bool folder) { // NOLINT(misc-no-recursion)
+        struct open_how how {};
+        how.flags = O_PATH | O_CLOEXEC, how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+        auto const find = [&](std::string const& path) {
+            for (int attempt = 0;; ++attempt) { // something is renamed meanwhile
+                unique_fd found{static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how))};
+                if (found || errno != EAGAIN || attempt >= most_attempts) return found;
+            }
+        };
+        if (auto there = find(target)) return there;
+        if (errno != ENOENT) return last_error("open", target);
+        auto const slash = target.rfind('/');
+        auto above = find("/");
+        if (slash != 0) {
+            SB_TRY(above, place_of(root, target.substr(0, slash), true));
+        }
+        auto const name = target.substr(slash + 1);
+        if (folder && ::mkdirat(above.get(), name.c_str(), 0755) != 0 && errno != EEXIST) return last_error("make folder", target);
+        if (!folder && !unique_fd{::openat(above.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)} && errno != EEXIST) return last_error("make", target);
+        auto made = find(target);
+        if (!made) return last_error("open", target);
+        return made;
     }
 
     bool is_on_scratch(std::string_view target) const {

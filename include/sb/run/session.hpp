@@ -338,8 +338,7 @@ private:
         job.argv = {"sh", "-c", options_.check};
         job.environment = as_strings(check_variables(all_variables(*at.prepared->preset, at.prepared->held, at.planned.seed), options_.seen, options_.check));
         job.held = limits_of_check(at.prepared->held.held, options_.check_timeout_s);
-        job.in = cat("/proc/self/fd/", into.out());
-        return into.send(errand::look, job);
+        return into.send(errand::look, job); // the slot gives it the output
     }
 
     static result<void> copy_file(int from, int folder, std::string const& name, std::string const& called) {
