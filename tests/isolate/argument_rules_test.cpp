@@ -79,7 +79,8 @@ TEST_CASE("what a socket keeps where no group counts is not asked for, and error
             CAPTURE(option);
             bool const keys = option == 14 || option == 31 || option == 32 || (option >= 38 && option <= 42); // <linux/tcp.h>
             CHECK(answered(filter, SYS_setsockopt, {3, high | IPPROTO_TCP, high | option}) == (keys ? no(ENOPROTOOPT) : allow));
-            CHECK(answered(filter, SYS_setsockopt, {3, high | IPPROTO_UDP, high | option}) == (option == 100 ? no(ENOPROTOOPT) : allow)); // <linux/udp.h>
+            CHECK(answered(filter, SYS_setsockopt, {3, high | IPPROTO_UDP, high | option}) == (option == 100 || option == 104 ? no(ENOPROTOOPT) : allow)); // <linux/udp.h>
+            CHECK(answered(filter, SYS_setsockopt, {3, high | 136, high | option}) == (option == 100 || option == 104 ? no(ENOPROTOOPT) : allow)); // SOL_UDPLITE
             bool const queued = option == 37 || option == 60 || option == 65, programs = option == 26 || (option >= 50 && option <= 52);
             CHECK(answered(filter, SYS_setsockopt, {3, high | SOL_SOCKET, high | option}) == (queued ? no(ENOPROTOOPT) : programs ? no(EPERM) : allow));
             CHECK(answered(filter, SYS_prctl, {high | option, 0}) == (option == 62 || option == 67 ? no(EINVAL) : allow)); // <linux/prctl.h>
@@ -87,6 +88,7 @@ TEST_CASE("what a socket keeps where no group counts is not asked for, and error
     CHECK(answered(filter, SYS_mbind) == no(ENOSYS));
     CHECK(answered(filter, SYS_set_mempolicy) == allow);
     CHECK(answered(filter, SYS_ioctl, {3, beyond | 0xc020660b}) == no(EOPNOTSUPP)); // FS_IOC_FIEMAP
+    CHECK(answered(filter, SYS_ioctl, {3, beyond | 0xc020662a}) == no(EOPNOTSUPP)); // EXT4_IOC_GET_ES_CACHE
     CHECK(answered(filter_of(default_level, {0, true}), SYS_ioctl, {3, 0xc020660b}) == allow);
 }
 

@@ -82,6 +82,15 @@ TEST_CASE("a check looks for nothing where the run may have put it") {
     // what a script that is named imports from beside it
     CHECK(check_variables({}, seen_by, "python3 /c/judge.py <out && python3 'tools/x.py' | python3 y.py").at("PYTHONPATH") == "/c:tools:.");
     CHECK(check_variables({{"PYTHONPATH", "/usr/lib/x"}}, seen_by, "python3 /j.py").at("PYTHONPATH") == "/:/usr/lib/x");
+    // what is only given to a script is not, and where one script is sure no other's folder is searched
+    CHECK(check_variables({}, seen_by, "python3 /c/judge.py solution.py <other.py").at("PYTHONPATH") == "/c");
+    CHECK(check_variables({}, seen_by, "python3 -X dev -W error -B /c/judge.py out/solution.py").at("PYTHONPATH") == "/c");
+    CHECK(check_variables({}, seen_by, "python3 x.py; A=1 /usr/bin/python3.11 /usr/judge/j.py").at("PYTHONPATH") == "/usr/judge");
+    CHECK(check_variables({}, seen_by, "/usr/judge/j.py x.py").at("PYTHONPATH") == "/usr/judge");
+    for (char const* each : {"cat x.py", "python3 -c pass x.py", "python3 -m mod x.py", "python3 prog x.py", "sh -c x.py", "true >x.py"}) {
+        INFO(each);
+        CHECK_FALSE(check_variables({}, seen_by, each).contains("PYTHONPATH"));
+    }
     CHECK(!check_variables({}, seen_by, "python3 -c 'import json' expected.pyc").contains("PYTHONPATH"));
     CHECK(!check_variables({{"PYTHONSAFEPATH", ""}}, seen_by, "python3 /c/judge.py").contains("PYTHONPATH"));
     seen_by = {}, seen_by.folder = "/usr";

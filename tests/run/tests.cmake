@@ -5,6 +5,7 @@ if(SB_BUILD_TOOLS)
   set_tests_properties(run/doubts PROPERTIES RUN_SERIAL ON SKIP_RETURN_CODE 77) # it makes work for all processors
   add_executable(sb_swap "${CMAKE_CURRENT_SOURCE_DIR}/run/swap.cpp")
   target_link_libraries(sb_swap PRIVATE sb_developer)
+  target_compile_features(sb_swap PRIVATE cxx_std_20)
   set_target_properties(sb_swap PROPERTIES OUTPUT_NAME swap RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/run")
   add_test(NAME run/swapped COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/run/swapped.sh" "${PROJECT_BINARY_DIR}/bin" $<TARGET_FILE:sb_swap>)
   add_test(NAME run/groups COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/run/groups.sh" "${PROJECT_BINARY_DIR}/bin")

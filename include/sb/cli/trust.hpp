@@ -10,12 +10,15 @@
 #include <sb/core/fd.hpp>
 #include <sb/core/text.hpp>
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <climits>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include <vector>
@@ -68,6 +71,10 @@ inline result<readable_file> open_place(unique_fd place, std::string const& path
     bool const is_pipe = S_ISFIFO(file.facts.st_mode) && names_descriptor(path);
     if (!S_ISREG(file.facts.st_mode) && !(named && (is_null || is_pipe)))
         return caller_error(cat(path, S_ISDIR(file.facts.st_mode) ? ": is a folder" : ": is not a regular file"));
+    struct statfs system {};
+    constexpr std::array<std::uint64_t, 4> kernels_own{0x9fa0, 0x62656572, 0x64626720, 0x74726163}; // /proc, /sys, debugfs, tracefs: to read there may do something
+    if (!named && ::fstatfs(place.get(), &system) == 0 && std::find(kernels_own.begin(), kernels_own.end(), static_cast<std::uint64_t>(system.f_type)) != kernels_own.end())
+        return caller_error(cat(path, ": is a file of the kernel's"));
     int const fd = retry([&] { return ::open(cat("/proc/self/fd/", place.get()).c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_pipe ? 0 : O_NONBLOCK)); });
     if (fd < 0) return last_error("open", path);
     file.fd = unique_fd{fd};

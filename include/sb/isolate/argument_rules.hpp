@@ -134,9 +134,9 @@ private:
 // Numbers that headers of this age may not have; they are the same for all architectures that we are built for.
 inline constexpr long call_fchmodat2 = 452;
 inline constexpr std::uint32_t so_attach_bpf = 50, so_attach_reuseport_cbpf = 51, so_attach_reuseport_ebpf = 52, so_cookie = 57, so_netns_cookie = 71,
-                               so_timestamping = 37, so_timestamping_64 = 65, so_zerocopy = 60, udp_encap = 100;
+                               so_timestamping = 37, so_timestamping_64 = 65, so_zerocopy = 60, udp_encap = 100, udp_gro = 104;
 inline constexpr std::uint32_t tcp_md5sig = 14, tcp_ulp = 31, tcp_md5sig_ext = 32, tcp_ao_first = 38, tcp_ao_last = 42;
-inline constexpr std::uint32_t madv_mergeable = 12, pr_sched_core = 62, pr_set_memory_merge = 67, f_setdeleg = 1040, fs_ioc_fiemap = 0xc020660b;
+inline constexpr std::uint32_t madv_mergeable = 12, pr_sched_core = 62, pr_set_memory_merge = 67, f_setdeleg = 1040, fs_ioc_fiemap = 0xc020660b, ext4_ioc_es_cache = 0xc020662a;
 inline constexpr std::uint32_t mfd_noexec_seal = 8, mfd_hugetlb = 4, madv_cold = 20, madv_pageout = 21, rename_whiteout = 4;
 
 /// What takes from the whole host, or tells of it, what no control group counts or hides.
@@ -159,11 +159,11 @@ inline void hold_what_all_share(argument_rules& rules, security_level const& lev
         rules.none_of(SYS_getsockopt, {2}, {IP_MSFILTER, MCAST_MSFILTER}, EADDRNOTAVAIL, {{{1}, family}});
     // A flow label stays with the network for a minute after its socket, and the next run would find it taken.
     rules.none_of(SYS_setsockopt, {2}, {IPV6_ADDRFORM, IPV6_FLOWLABEL_MGR}, EPERM, {{{1}, IPPROTO_IPV6}});
-    // Keys and ciphers of TCP lie in memory that no group counts, and may load modules; an encapsulation of UDP makes the kernel
-    // patch its own code on all processors.
+    // Keys and ciphers of TCP lie in memory that no group counts, and may load modules; an encapsulation of UDP, or packets that
+    // are joined, make the kernel patch its own code on all processors.
     rules.none_of(SYS_setsockopt, {2}, {tcp_md5sig, tcp_ulp, tcp_md5sig_ext}, ENOPROTOOPT, {{{1}, IPPROTO_TCP}});
     rules.none_from(SYS_setsockopt, {2}, tcp_ao_first, tcp_ao_last, ENOPROTOOPT, {{{1}, IPPROTO_TCP}});
-    rules.none_of(SYS_setsockopt, {2}, {udp_encap}, ENOPROTOOPT, {{{1}, IPPROTO_UDP}});
+    for (std::uint32_t const family : {std::uint32_t{IPPROTO_UDP}, std::uint32_t{IPPROTO_UDPLITE}}) rules.none_of(SYS_setsockopt, {2}, {udp_encap, udp_gro}, ENOPROTOOPT, {{{1}, family}});
     // What waits in a socket's queue of errors is counted for no protocol: as much as a whole buffer. Resolvers ask for errors and
     // give up where they may not, so that is answered as done.
     rules.none_of(SYS_setsockopt, {2}, {so_timestamping, so_timestamping_64, so_zerocopy}, ENOPROTOOPT, {{{1}, SOL_SOCKET}});
@@ -257,7 +257,7 @@ inline argument_rules rules_for_arguments(security_level const& level, filter_pl
     // the kernel lets nobody take a terminal that another session has, and pty programs need it for their own.
     rules.none_of(SYS_ioctl, {1}, {TIOCSTI, TIOCLINUX, TIOCSETD}, EPERM);
     // To ask where a file lies writes it to the disk first, if one asks so.
-    if (!at.host_writable) rules.none_of(SYS_ioctl, {1}, {fs_ioc_fiemap}, EOPNOTSUPP);
+    if (!at.host_writable) rules.none_of(SYS_ioctl, {1}, {fs_ioc_fiemap, ext4_ioc_es_cache}, EOPNOTSUPP);
 
     // A lease on a file makes whoever opens it wait, outside too; a notice of changes tells of them, outside too.
     rules.none_of(SYS_fcntl, {1}, {F_SETLEASE, F_NOTIFY, f_setdeleg}, EPERM);

@@ -84,7 +84,7 @@ public:
                 link(from, to, name, path);
             } else if (S_ISCHR(facts.st_mode) && facts.st_rdev == 0) {
                 ++told_.removed_count;
-                if (told_.removed.size() < most_told) told_.removed.push_back(path);
+                tell(told_.removed, path);
             } else {
                 skip(path, "neither a file nor a folder nor a link");
             }
@@ -95,10 +95,17 @@ public:
 private:
     static constexpr int deepest = 256;
     static constexpr std::size_t most_told = 1000;
+    static constexpr std::int64_t most_told_bytes = 256 << 10;
 
+    /// Names may be as long as a path can be and longer: their list is bounded too.
+    void tell(std::vector<std::string>& list, std::string line) {
+        if (list.size() >= most_told || told_bytes_ + static_cast<std::int64_t>(line.size()) > most_told_bytes) return;
+        told_bytes_ += static_cast<std::int64_t>(line.size());
+        list.push_back(std::move(line));
+    }
     void skip(std::string const& path, std::string_view why) {
         ++told_.skipped_count;
-        if (told_.skipped.size() < most_told) told_.skipped.push_back(cat(path, ": ", why));
+        tell(told_.skipped, cat(path, ": ", why));
     }
     /// It is there and cannot be made again.
     void fail(std::string const& path, int code) {
@@ -228,7 +235,7 @@ private:
 
     int top_; // of the copy
     std::map<std::pair<dev_t, ino_t>, std::string> first_names_; // in the copy, of files that have several
-    std::int64_t in_mind_ = 0;
+    std::int64_t in_mind_ = 0, told_bytes_ = 0;
     int no_room_ = 0; // so many in a row found none
     std::optional<tree_owner> owner_;
     std::int64_t most_bytes_;

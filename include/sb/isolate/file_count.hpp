@@ -207,12 +207,12 @@ private:
         std::from_chars(all.data(), all.data() + all.size(), pages);
         return most > 0 ? std::min(most, pages) : pages;
     }
-    /// Mappings of files, which shared memory without a name is too; -1 where it is closed to us. The fifth word of a line is the
-    /// number of the file, 0 where there is none.
+    /// Mappings of files, which shared memory without a name is too; -1 where it is closed to us. The fourth word of a line is the
+    /// device of the file, zeros where there is none. (Its number may be 0: that of a segment of System V is.)
     std::int64_t mapped_files(std::string const& path, std::int64_t enough) const {
         unique_fd const file{::openat(at(), path.c_str(), O_RDONLY | O_CLOEXEC)};
         if (!file) return errno == EACCES || errno == EPERM ? -1 : 0;
-        constexpr int before_number = 4;
+        constexpr int before_device = 3;
         std::int64_t files = 0;
         int blanks = 0;
         char block[1 << 14];
@@ -222,7 +222,7 @@ private:
             for (char const* at = block; at != block + n; ++at) {
                 if (*at == '\n') blanks = 0;
                 else if (*at == ' ') ++blanks;
-                else if (blanks == before_number) files += *at != '0', ++blanks;
+                else if (blanks == before_device && *at != '0' && *at != ':') ++files, ++blanks; // the rest of the line is passed over
             }
         }
         return files;

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <linux/openat2.h>
 #include <net/if.h>
 #include <optional>
 #include <sched.h>
@@ -251,7 +252,17 @@ private:
                     SB_CHECK(stage::write_file(target, {}));
                 }
             }
-            SB_CHECK(attach(mount.get(), target));
+            if (also == aside.end()) {
+                SB_CHECK(attach(mount.get(), target));
+                continue;
+            }
+            struct open_how how {};
+            how.flags = O_PATH | O_CLOEXEC, how.resolve = RESOLVE_NO_SYMLINKS;
+            auto const own = target.starts_with("/var/tmp/") && !plan_.from->has_var_tmp() ? target.substr(4) : target; // /var/tmp is a link of ours
+            unique_fd const there{static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, own.c_str(), &how, sizeof how))};
+            if (!there && errno == ELOOP) return stage::link_on_the_way(target);
+            if (!there) return last_error("open", target);
+            SB_CHECK(attach(mount.get(), there.get(), target));
         }
         return {};
     }

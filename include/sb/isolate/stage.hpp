@@ -65,6 +65,10 @@ public:
         return write_all(file.get(), text, path);
     }
 
+    static error link_on_the_way(std::string_view target) {
+        return caller_error(cat("nothing can be bound at ", target, ": a link leads there, which a run could replace; name the place that it leads to"));
+    }
+
 private:
     static constexpr off_t largest_copied = 128 << 10;
     static constexpr int most_attempts = 100;
@@ -206,7 +210,7 @@ private:
                 continue;
             }
             if (each.bound) {
-                SB_TRY(auto const place, place_of(root.get(), each.target, each.folder));
+                SB_TRY(auto const place, place_of(root.get(), each.target, each.folder, !is_below_writable(each.target)));
                 SB_CHECK(attach(each.mount.get(), place.get(), each.target));
                 each.mount.reset();
                 continue;
@@ -238,10 +242,11 @@ private:
     }
 
     /// Where a binding is to be, made where it is not there. What was bound above it may hold links of somebody's choice: none leads out
-    /// of the root that we build, nor to what a process of ours has open.
-    static result<unique_fd> place_of(int root, std::string const& target, bool folder) { // NOLINT(misc-no-recursion)
+    /// of the root that we build, nor to what a process of ours has open. Where a run may write none is followed: it could put something
+    /// else there and so replace what is bound.
+    static result<unique_fd> place_of(int root, std::string const& target, bool folder, bool by_links) { // NOLINT(misc-no-recursion)
         struct open_how how {};
-        how.flags = O_PATH | O_CLOEXEC, how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+        how.flags = O_PATH | O_CLOEXEC, how.resolve = RESOLVE_IN_ROOT | (by_links ? RESOLVE_NO_MAGICLINKS : RESOLVE_NO_SYMLINKS);
         auto const find = [&](std::string const& path) {
             for (int attempt = 0;; ++attempt) { // something is renamed meanwhile
                 unique_fd found{static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how))};
@@ -249,11 +254,12 @@ private:
             }
         };
         if (auto there = find(target)) return there;
+        if (errno == ELOOP) return link_on_the_way(target);
         if (errno != ENOENT) return last_error("open", target);
         auto const slash = target.rfind('/');
         auto above = find("/");
         if (slash != 0) {
-            SB_TRY(above, place_of(root, target.substr(0, slash), true));
+            SB_TRY(above, place_of(root, target.substr(0, slash), true, by_links));
         }
         auto const name = target.substr(slash + 1);
         if (folder && ::mkdirat(above.get(), name.c_str(), 0755) != 0 && errno != EEXIST) return last_error("make folder", target);
@@ -263,6 +269,10 @@ private:
         return made;
     }
 
+    bool is_below_writable(std::string_view target) const {
+        auto const& all = shown_->bindings;
+        return std::any_of(all.begin(), all.end(), [&](binding const& each) { return each.writable && each.target != target && detail::is_below(target, each.target); });
+    }
     bool is_on_scratch(std::string_view target) const {
         auto const& work = shown_->work;
         return (!work.empty() && detail::is_below(target, work)) || is_below_scratch(target);

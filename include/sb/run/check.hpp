@@ -15,6 +15,8 @@
 #include <string>
 #include <string_view>
 #include <sys/wait.h>
+#include <utility>
+#include <vector>
 
 namespace sb::run {
 
@@ -74,19 +76,56 @@ inline bool outlasts_a_run(std::string const& place, sight const& seen_by) {
 
 } // namespace detail
 
-/// Folders of Python scripts that a command names, with colons between: what lies beside a script is as true as the script.
-inline std::string folders_of_scripts(std::string_view command) {
-    std::string all;
-    while (!command.empty()) {
-        auto const end = std::min(command.find_first_of(" \t\n;|&<>()\"'"), command.size());
-        auto const word = command.substr(0, end);
-        if (word.ends_with(".py") && word.find('$') == word.npos) {
-            auto const slash = word.rfind('/');
-            all += cat(all.empty() ? "" : ":", slash == word.npos ? "." : slash == 0 ? "/" : word.substr(0, slash));
+/// Python scripts that a command starts: by their own name, or as the first word behind python's that is none of its options. What
+/// else ends in .py may be the run's output.
+inline std::vector<std::string> scripts_of(std::string_view command) {
+    enum class place { first, python, value, other } at = place::first; // what the next word is
+    std::vector<std::string> found;
+    std::string word;
+    bool redirected = false, quoted = false;
+    auto const end_word = [&] {
+        if (word.empty()) return;
+        auto const name = std::string_view{word}.substr(word.rfind('/') + 1);
+        bool const script = name.ends_with(".py") && word.find('$') == word.npos;
+        if (std::exchange(redirected, false)) {
+        } else if (at == place::first && (name.starts_with("python") || name.starts_with("pypy")) && !script) {
+            at = place::python;
+        } else if (at == place::first && !quoted && word.find('=') != word.npos) { // sets a variable
+        } else if (at == place::value) {
+            at = place::python;
+        } else if (at == place::python && word.starts_with('-')) {
+            at = word == "-W" || word == "-X" ? place::value : word.starts_with("-c") || word.starts_with("-m") ? place::other : place::python;
+        } else {
+            if (at != place::other && script) found.push_back(word);
+            at = place::other;
         }
-        command.remove_prefix(std::min(end + 1, command.size()));
+        word.clear(), quoted = false;
+    };
+    for (char const c : command) {
+        if (std::string_view{" \t\n;|&<>()"}.find(c) == std::string_view::npos) {
+            if (c == '"' || c == '\'') quoted = true;
+            else word += c;
+            continue;
+        }
+        end_word();
+        if (c == '<' || c == '>') redirected = true;
+        else if (c != ' ' && c != '\t') at = place::first, redirected = false;
     }
-    return all;
+    end_word();
+    return found;
+}
+
+/// Where Python looks for modules of the scripts that a command starts, with colons between: what lies beside a script is as true as
+/// the script. Where one of them is out of the run's reach, nothing beside another is searched, for it would be so for both.
+inline std::string folders_of_scripts(std::string_view command, sight const& seen_by) {
+    std::string sure, other;
+    for (auto const& script : scripts_of(command)) {
+        auto const slash = script.rfind('/');
+        auto const folder = slash == script.npos ? "." : slash == 0 ? "/" : script.substr(0, slash);
+        auto& into = detail::outlasts_a_run(folder, seen_by) ? sure : other;
+        into += cat(into.empty() ? "" : ":", folder);
+    }
+    return sure.empty() ? other : sure;
 }
 
 /// What holds a check of a run that had these limits: it may start what the run made. A preset that starves the run of descriptors
@@ -117,7 +156,7 @@ inline variables check_variables(variables all, sight const& seen_by, std::strin
         else all.erase(found);
     }
     all.erase("SB_REPORT_FD"); // it reports nothing
-    if (auto const beside = folders_of_scripts(command); all.try_emplace("PYTHONSAFEPATH", "1").second && !beside.empty()) {
+    if (auto const beside = folders_of_scripts(command, seen_by); all.try_emplace("PYTHONSAFEPATH", "1").second && !beside.empty()) {
         auto& path = all["PYTHONPATH"];
         path = cat(beside, path.empty() ? "" : ":", path);
     }

@@ -259,7 +259,12 @@ private:
     }
     /// What a run wrote, for a check to read: what that runs may be the run's, and is to change neither the output nor later checks'.
     static result<unique_fd> sealed_copy(int output) {
-        unique_fd made{::memfd_create("output", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+        constexpr unsigned no_exec = 8; // MFD_NOEXEC_SEAL, Linux 6.3
+        unique_fd made{::memfd_create("output", MFD_CLOEXEC | MFD_ALLOW_SEALING | no_exec)};
+        if (!made && errno == EINVAL) {
+            made = unique_fd{::memfd_create("output", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+            if (made) (void)::fchmod(made.get(), 0444);
+        }
         struct stat facts {};
         if (!made || ::fstat(output, &facts) != 0) return last_error("memfd_create", "for the output");
         for (off_t at = 0; at < facts.st_size;) {
