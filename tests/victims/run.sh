@@ -84,7 +84,7 @@ row() {
     case $limit in -) ;; *) case $hit in *"\"$limit\""*) ;; *) why="${why:+$why; }limits_hit [$hit] does not name $limit" ;; esac ;; esac
     for check; do
         case $check in
-        late) at_most "$(number_of wall_s)" 1.5 || why="${why:+$why; }wall_s $(number_of wall_s) under a TIMEOUT of 1" ;;
+        late) at_most "$(number_of wall_s)" 1.05 || why="${why:+$why; }wall_s $(number_of wall_s) under a TIMEOUT of 1" ;;
         cut) case $record in *'"truncated":true'*) ;; *) why="${why:+$why; }no stream is truncated" ;; esac ;;
         head=*) [ "$(printed)" = "${check#head=}" ] || why="${why:+$why; }it printed $(printed), not ${check#head=}" ;;
         share=*) not_for_the_tree && why="${why:+$why; }the record says of $key that nothing holds a share"
