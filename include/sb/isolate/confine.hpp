@@ -7,6 +7,7 @@
 // sends the child SIGTERM, and it ends the run and clears away all the same.
 #pragma once
 #include <sb/core/last_resort.hpp>
+#include <sb/core/secret.hpp>
 #include <sb/isolate/box.hpp>
 #include <sb/isolate/cgroup_host.hpp>
 #include <sb/isolate/cpus.hpp>
@@ -21,7 +22,6 @@
 #include <string>
 #include <string_view>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <vector>
@@ -130,7 +130,9 @@ public:
             group.emplace(std::move(made));
             if (::geteuid() == 0) SB_CHECK(group->give_to(plan.user.uid));
         }
-        if (group && ::getrandom(&task.clone_key, sizeof task.clone_key, 0) != sizeof task.clone_key) return last_error("getrandom");
+        if (group) {
+            SB_TRY(task.clone_key, make_secret());
+        }
         box_plan walls{what_.level, {}, task.held.numbered_pids};
         SB_TRY(walls.filter, make_filter(level_of(walls.level), {task.clone_key, plan.shown.host_writable()}));
         SB_TRY(auto origin, nursery::make(plan, room, group ? &*group : nullptr));

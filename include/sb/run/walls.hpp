@@ -2,6 +2,7 @@
 // From what the caller asked for to what can be had: the backend of a session, what its boxes share, and the lease that
 // lets a later session clear away after this one.
 #pragma once
+#include <sb/core/secret.hpp>
 #include <sb/isolate/cgroup_host.hpp>
 #include <sb/isolate/file_count.hpp>
 #include <sb/isolate/landlock.hpp>
@@ -19,7 +20,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <sys/random.h>
 #include <unistd.h>
 #include <vector>
 
@@ -54,7 +54,7 @@ public:
         SB_TRY(all.user, isolate::choose_payload_user(wish));
         all.sockets = isolate::socket_share::of_machine(asked.jobs);
         all.fresh = asked.fresh, all.copies_work = asked.copies_work;
-        if (::getrandom(&all.clone_key, sizeof all.clone_key, 0) != sizeof all.clone_key || all.clone_key == 0) all.clone_key = 0x5bd1e995'9e3779b9u;
+        SB_TRY(all.clone_key, make_secret());
         SB_CHECK(made->take_groups(data_dir, asked.groups_below));
         SB_TRY(made->lent_, isolate::lend_work(all.shown.work_place, all.user));
         all.owners = std::move(made->lent_.owners), all.lower = made->lent_.lower;
