@@ -5,7 +5,7 @@
 #include <sb/isolate/host.hpp>
 #include <sb/record/event.hpp>
 #include <sb/run/environment.hpp>
-#include <sb/run/trial.hpp>
+#include <sb/local/trial.hpp>
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -28,7 +28,7 @@ finding settings_reader() {
 sb::result<std::vector<finding>> examine(sb::cli::io const& io, std::string const& groups_below) {
     SB_TRY(auto all, sb::isolate::examine_host(io.data_dir, sb::isolate::temporary_folder(), groups_below));
     all.push_back(settings_reader());
-    all.push_back(sb::run::try_walls(io.data_dir, sb::run::passed_on(environ), groups_below));
+    all.push_back(sb::local::try_walls(io.data_dir, sb::run::passed_on(environ), groups_below));
     if (auto& full = all.back(); full.status == finding_status::missing) // the first of the others that is missing is why
         for (auto const& each : all)
             if (each.status == finding_status::missing && each.name != full.name) {

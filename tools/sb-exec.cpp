@@ -4,16 +4,17 @@
 #include <sb/cli/progress.hpp>
 #include <sb/cli/tool.hpp>
 #include <sb/record/event.hpp>
+#include <sb/local/plain_backend.hpp>
+#include <sb/local/sandbox_backend.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/run/command_line.hpp>
 #include <sb/run/idle_keys.hpp>
 #include <sb/run/inputs.hpp>
-#include <sb/run/plain.hpp>
+#include <sb/run/host_facts.hpp>
 #include <sb/run/resume.hpp>
 #include <sb/run/session.hpp>
 #include <sb/run/steadiness.hpp>
 #include <sb/run/summary.hpp>
-#include <sb/run/walls.hpp>
 #include <sb/stress/source.hpp>
 #include <poll.h>
 #include <string>
@@ -34,7 +35,7 @@ struct choices {
     std::string order = "interleaved", input = "null", check, resume, module, format;
     std::string value_range = "0..1";
     std::string isolate = "full";
-    sb::run::wall_choices walls;
+    sb::local::sandbox_choices walls;
     bool allow_degraded = false, require_limits = false;
     bool wait_tree = false, keep = false, dry_run = false;
 };
@@ -107,18 +108,18 @@ sb::result<void> check_choices(choices const& c) {
     return {};
 }
 
-/// Where runs happen: the way to run them, and the slots in which they do.
+/// Where runs happen: the way to run them, and the lanes in which they do.
 struct place {
-    sb::run::backend with;
-    std::unique_ptr<sb::run::walls> walls; ///< null: none
-    std::optional<sb::run::slot_pool> pool; ///< none for a dry run
+    std::unique_ptr<sb::run::backend> with;
+    sb::run::lanes lanes; ///< none for a dry run
+    bool is_sandbox = false;
 };
 
 /// What dead sessions left. A killed one may still be ending when we come, so we look again when we go: then in silence.
 void clear_after_the_dead(sb::cli::io& io, bool aloud) {
     std::vector<std::string> stuck;
     sb::isolate::sweep_dead_folders(sb::isolate::temporary_folder(), stuck);
-    sb::run::sweep_leases(io.data_dir, stuck);
+    sb::local::sweep_leases(io.data_dir, stuck);
     for (auto const& each : stuck)
         if (aloud) io.log.warn(sb::cat("left by a dead sb-exec and not removable: ", each));
 }
@@ -133,20 +134,18 @@ sb::result<place> find_place(sb::cli::io& io, choices const& c) {
     auto const behind_walls = [&]() -> sb::result<void> {
         auto asked = c.walls;
         asked.jobs = static_cast<int>(c.jobs), asked.keeps = c.keep;
-        SB_TRY(here.walls, sb::run::walls::make(asked, io.data_dir, sb::run::passed_on(environ).at("PATH")));
+        SB_TRY(here.with, sb::local::sandbox_backend::make(asked, io.data_dir, sb::run::passed_on(environ).at("PATH")));
         if (auto const kept = sb::isolate::kept_groups(); !kept.empty()) io.log.info(sb::cat("the payload keeps your supplementary groups: ", sb::isolate::groups_line(kept)));
-        here.with = here.walls->backend_of();
+        here.is_sandbox = true;
         if (c.dry_run) return {};
-        SB_TRY(auto made, sb::run::slot_pool::make(asked.jobs, here.walls->cells()));
-        here.pool.emplace(std::move(made));
-        return here.pool->prepare(sb::run::default_level);
+        SB_TRY(here.lanes, here.with->open(asked.jobs));
+        return {};
     };
     if (c.isolate == "full") {
         auto const done = behind_walls();
         if (!done.has_error()) return here;
         if (done.error().on == sb::blame::caller) return done.error();
-        here.pool.reset();
-        here.walls.reset();
+        here = {};
         if (!c.allow_degraded)
             return sb::system_error(sb::cat("full isolation cannot be had here: ", done.error().what,
                                             "; sb-doctor says what mends it, --allow-degraded or --isolate basic do without"));
@@ -154,14 +153,14 @@ sb::result<place> find_place(sb::cli::io& io, choices const& c) {
             return sb::system_error(sb::cat("full isolation cannot be had here: ", done.error().what, "; --allow-degraded would do without it, but ", need->name, " needs it"));
         io.log.warn(sb::cat("full isolation cannot be had here: ", done.error().what));
     }
-    here.with = c.isolate == "none" ? sb::run::bare_backend() : sb::run::plain_backend();
+    using how = sb::local::plain_backend::strictness;
+    here.with = std::make_unique<sb::local::plain_backend>(c.isolate == "none" ? how::none : how::basic);
     if (c.dry_run) return here;
-    SB_TRY(auto made, sb::run::slot_pool::make(static_cast<int>(c.jobs)));
-    here.pool.emplace(std::move(made));
+    SB_TRY(here.lanes, here.with->open(static_cast<int>(c.jobs)));
     return here;
 }
 
-sb::result<sb::run::session_options> session_of(choices const& c, sb::cli::io const& io, place const& here) {
+sb::result<sb::run::session_options> session_of(choices const& c, sb::cli::io const& io) {
     sb::run::session_options o;
     o.command = c.command;
     o.repeat = static_cast<int>(c.repeat), o.warmup = static_cast<int>(c.warmup);
@@ -183,8 +182,6 @@ sb::result<sb::run::session_options> session_of(choices const& c, sb::cli::io co
         o.context.module = c.module;
         if (::access(c.module.c_str(), F_OK) != 0) io.log.warn(sb::cat("--module ", c.module, ": ", std::strerror(errno), "; the records name it all the same"));
     }
-    o.context.with = &here.with;
-    if (here.walls) o.seen = {here.walls->folder(), here.walls->hidden(), here.walls->host_paths(), here.walls->lasting()};
     o.context.host = sb::run::this_host();
     if (c.budget) o.context.budget_s = c.budget->count;
     SB_CHECK(sb::run::read_worth(io.settings, o.context.weights, o.context.prices));
@@ -197,7 +194,7 @@ sb::result<void> show_plan(sb::cli::io& io, sb::run::session& session, std::unor
     for (std::size_t i = 0; i < session.plan().size() && io.out.usable(); ++i) {
         auto const planned = session.plan().at(i);
         if (done.contains(planned.run_id)) continue;
-        SB_TRY(auto const ready, session.prepare(planned.preset));
+        SB_TRY(auto const ready, session.prepared().at(planned.preset));
         if (table) {
             rows.row({planned.run_id, std::string{ready->preset->scenario()}, std::string{ready->preset->text("SEVERITY")},
                       planned.rep < 0 ? "warm-up" : sb::cat(planned.rep), session.context().workload});
@@ -339,14 +336,14 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
     SB_TRY(auto input, sb::run::find_input_file(c.input));
     if (c.isolate == "full") input.guard();
     SB_TRY(auto place, find_place(io, c));
-    SB_TRY(auto options, session_of(c, io, place));
+    SB_TRY(auto options, session_of(c, io));
     options.input = std::move(input);
     bool const table = io.format_of(c.format) == "table";
     SB_TRY(auto const given, take_presets(io, c));
     if (given.presets.empty()) return {}; // each of them was wrong, and that has been said
     options.context.preset_source = sb::stress::name_of(given.from);
-    sb::run::session session{std::move(options), given.presets, metrics};
-    SB_TRY(auto const lowered, session.check_limits(c.require_limits));
+    sb::run::session session{*place.with, std::move(options), given.presets, metrics};
+    SB_TRY(auto const lowered, session.prepared().check_limits(c.require_limits));
     SB_TRY(auto const other_checker, session.look_up_commands());
     if (!other_checker.empty()) io.log.warn(other_checker);
     for (auto const& each : lowered) io.log.warn(each);
@@ -404,10 +401,10 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
         return io.out.usable();
     };
     auto const begun = [&](std::size_t runs) {
-        if (runs > 0 && !place.with.open.empty()) io.log.warn(place.with.open);
+        if (auto const& exposed = place.with->facts().exposed; runs > 0 && !exposed.empty()) io.log.warn(exposed);
         bar.total(runs);
     };
-    SB_TRY(auto const all, session.run(*place.pool, done.ids, recorded, begun));
+    SB_TRY(auto const all, session.run(std::move(place.lanes), done.ids, recorded, begun));
     clear_after_the_dead(io, false);
     bar.erase();
     if (table) io.out << as_table(summary, idle).text(io.out_color);
@@ -427,7 +424,7 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
                             sb::run::most_report_lines, " lines; the rest was not read"));
     if (all.not_searched > 0) io.log.warn(sb::cat("--metric: given up on the output of ", all.not_searched, all.not_searched == 1 ? " run" : " runs", " after ", sb::run::most_seconds_to_look, " s; a pattern without nested repetition is quicker"));
     if (all.not_kept > 0) io.log.warn(sb::cat("--keep: ", all.not_kept, all.not_kept == 1 ? " run is" : " runs are", " kept in part: ", all.why_not_kept));
-    if (!all.kept.empty()) io.log.warn(sb::cat("kept: ", all.kept, "/RUN_ID/{", place.walls ? "work," : "", "home,tmp,stdout,stderr}"));
+    if (!all.kept.empty()) io.log.warn(sb::cat("kept: ", all.kept, "/RUN_ID/{", place.is_sandbox ? "work," : "", "home,tmp,stdout,stderr}"));
     if (all.signal != 0) {
         io.interrupted = all.signal;
         io.log.error(sb::cat("interrupted: ", all.made, " of ", all.made + all.left, " runs are recorded; this makes the rest:"));

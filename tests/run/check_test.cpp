@@ -2,28 +2,29 @@
 #include "support/catch.hpp"
 #include <sb/run/check.hpp>
 #include <sb/run/summary.hpp>
-#include <cerrno>
-#include <csignal>
+#include <optional>
 #include <string>
+#include <utility>
 
 using namespace sb::run;
-using sb::isolate::killer;
+using sb::end_class;
 
 namespace {
-sb::isolate::outcome ended(int status, killer by = killer::nobody) {
-    sb::isolate::outcome got;
-    got.copies.emplace_back().status = status;
-    got.killed_by = by;
+outcome ended(end_class as, std::optional<int> code, std::string reason = {}) {
+    outcome got;
+    got.copies = 1;
+    got.end.class_ = as, got.end.code = code, got.end.reason = std::move(reason);
     return got;
 }
-constexpr int exit_status(int code) { return code << 8; }
+outcome exited(int code) { return ended(code == 0 ? end_class::ok : end_class::failed, code); }
+outcome killed(end_class as, std::string reason) { return ended(as, std::nullopt, std::move(reason)); }
 } // namespace
 
 TEST_CASE("a check says right by 0 and wrong by another status of its own") {
-    CHECK(read_check(ended(0), 30).right == true);
-    CHECK(read_check(ended(0), 30).why.empty());
+    CHECK(read_check(exited(0), 30).right == true);
+    CHECK(read_check(exited(0), 30).why.empty());
     for (int const code : {1, 2, 125, 128, 200, 255}) {
-        auto const got = read_check(ended(exit_status(code)), 30);
+        auto const got = read_check(exited(code), 30);
         CHECK(got.right == false);
         CHECK(got.why == sb::cat("exit status ", code));
     }
@@ -32,31 +33,32 @@ TEST_CASE("a check says right by 0 and wrong by another status of its own") {
 TEST_CASE("a check that could not be made gives no answer, and why") {
     for (int const code : {126, 127, 129, 137, 192}) {
         INFO(code);
-        CHECK_FALSE(read_check(ended(exit_status(code)), 30).right);
-        CHECK(read_check(ended(exit_status(code)), 30).why == sb::cat("exit status ", code));
+        CHECK_FALSE(read_check(exited(code), 30).right);
+        CHECK(read_check(exited(code), 30).why == sb::cat("exit status ", code));
     }
-    CHECK_FALSE(read_check(ended(SIGSEGV), 30).right);
-    CHECK(read_check(ended(SIGSEGV), 30).why == "signal 11 (Segmentation fault)");
-    CHECK_FALSE(read_check(ended(SIGKILL, killer::wall), 0.1).right);
-    CHECK(read_check(ended(SIGKILL, killer::wall), 0.1).why == "still running after 0.100 s (--check-timeout)");
-    auto never = ended(0);
-    never.copies.front().failure = {sb::isolate::spawn_step::exec, ENOENT};
+    auto const crashed = killed(end_class::signalled, "signal 11 (Segmentation fault)");
+    CHECK_FALSE(read_check(crashed, 30).right);
+    CHECK(read_check(crashed, 30).why == "signal 11 (Segmentation fault)");
+    auto const late = killed(end_class::timeout, "TIMEOUT: still running after 0.1 s");
+    CHECK_FALSE(read_check(late, 0.1).right);
+    CHECK(read_check(late, 0.1).why == "still running after 0.100 s (--check-timeout)");
+    auto const never = killed(end_class::setup, "exec: No such file or directory");
     CHECK_FALSE(read_check(never, 30).right);
     CHECK(read_check(never, 30).why == "exec: No such file or directory");
 }
 
 TEST_CASE("a run that took its sandbox along has not passed") {
-    sb::isolate::outcome gone;
-    gone.trouble = "the run's sandbox had to be destroyed: nothing is left to look at";
+    outcome gone;
+    gone.lost = "the run's sandbox had to be destroyed: nothing is left to look at";
     CHECK(read_check(gone, 30).right == false);
-    CHECK(read_check(gone, 30).why == gone.trouble);
+    CHECK(read_check(gone, 30).why == gone.lost);
 }
 
 TEST_CASE("of what a check writes to its standard error the first line is told") {
-    auto got = ended(exit_status(127));
+    auto got = exited(127);
     got.err.head = "sh: 1: chek: not found\nmore\n";
     CHECK(read_check(got, 30).said == "sh: 1: chek: not found");
-    CHECK(read_check(ended(0), 30).said.empty());
+    CHECK(read_check(exited(0), 30).said.empty());
 }
 
 TEST_CASE("the program of a shell command is its first word, unless the shell has to say what it means") {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What a preset asks for, and what a backend makes of it: each key acts, cannot act here, or only names.
+// The contract of a backend: what it makes of a preset (each key acts, cannot act here, or only names), and lanes that run it.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/isolate/limits.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/record/run.hpp>
-#include <functional>
+#include <sb/run/environment.hpp>
+#include <sb/run/lane.hpp>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +17,7 @@ namespace sb::run {
 
 /// A preset as it acts on a run.
 struct enforcement {
-    isolate::limits held;
+    isolate::limits limits;
     int copies = 1;
     std::map<std::string, std::string> variables; ///< that keys of the preset set for the workload
     std::vector<applied_key> applied;
@@ -42,13 +44,31 @@ struct abilities {
     int jobs = 1; ///< boxes that share it
 };
 
-/// A way to run things. Every key of the preset ends up in exactly one of `applied`, `unsupported`, `informational`.
-struct backend {
+/// What a backend is, for records and for people.
+struct backend_facts {
     std::string name;
     std::vector<std::string> layers; ///< what it isolates
-    std::string open; ///< one line: what it does not
+    std::string exposed; ///< one line: what it does not; empty: nothing
     std::map<std::string, std::string> sources; ///< figure -> where it comes from, when that needs saying
-    std::function<result<enforcement>(preset_record const&, overrides const&)> enforce;
+};
+
+using lanes = std::vector<std::unique_ptr<lane>>;
+
+/// A way to run things.
+class backend {
+public:
+    virtual ~backend() = default;
+    virtual backend_facts const& facts() const = 0;
+    /// Every key of the preset ends up in exactly one of `applied`, `unsupported`, `informational`.
+    virtual result<enforcement> plan(preset_record const& preset, overrides const& wins) const = 0;
+    /// How a workload's files are looked at from here.
+    virtual sight seen() const { return {}; }
+    /// Lanes for so many runs at a time. They end before `close`.
+    virtual result<lanes> open(int jobs) = 0;
+    /// The folder that holds what lanes kept, which is then the caller's; empty: there is none.
+    virtual std::string leave_kept() { return {}; }
+    /// Ends all that its lanes started and left, and gives back what it took of the host.
+    virtual void close() {}
 };
 
 } // namespace sb::run

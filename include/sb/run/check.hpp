@@ -3,18 +3,16 @@
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
-#include <sb/isolate/job.hpp>
 #include <sb/isolate/view.hpp>
 #include <sb/run/command_line.hpp>
 #include <sb/run/enforce.hpp>
 #include <sb/run/environment.hpp>
+#include <sb/run/lane.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <sys/wait.h>
 #include <utility>
 #include <vector>
 
@@ -27,27 +25,24 @@ struct check_answer {
 };
 
 /// An exit status of 126, 127 or above 128 is a shell's word for what it could not run, or a signal ended.
-inline check_answer read_check(isolate::outcome const& got, double timeout_s) {
+inline check_answer read_check(outcome const& got, double timeout_s) {
     check_answer all;
     auto const& err = got.err.head;
     all.said = trim(std::string_view{err}.substr(0, err.find('\n')));
-    if (!got.trouble.empty() || got.copies.empty()) { // the run took along all that was to be looked at
+    if (!got.lost.empty() || got.copies == 0) { // the run took along all that was to be looked at
         all.right = false;
-        all.why = got.trouble;
+        all.why = got.lost;
         return all;
     }
-    auto const& only = got.copies.front();
-    if (only.failure) {
-        all.why = cat(std::string_view{name_of(only.failure.step)}, ": ", std::strerror(only.failure.code));
-    } else if (!WIFEXITED(only.status)) {
-        auto const signal = WTERMSIG(only.status);
-        if (got.killed_by == isolate::killer::wall) all.why = cat("still running after ", fixed(timeout_s, timeout_s < 1 ? 3 : 0), " s (--check-timeout)");
-        else all.why = cat("signal ", signal, " (", std::string_view{::strsignal(signal)}, ")");
+    auto const& end = got.end;
+    if (end.code) {
+        bool const could_say = *end.code < 126 || *end.code == 128 || *end.code >= 128 + 65;
+        if (could_say) all.right = *end.code == 0;
+        if (*end.code != 0) all.why = cat("exit status ", *end.code);
+    } else if (end.class_ == end_class::timeout) {
+        all.why = cat("still running after ", fixed(timeout_s, timeout_s < 1 ? 3 : 0), " s (--check-timeout)");
     } else {
-        int const code = WEXITSTATUS(only.status);
-        bool const could_say = code < 126 || code == 128 || code >= 128 + 65;
-        if (could_say) all.right = code == 0;
-        if (code != 0) all.why = cat("exit status ", code);
+        all.why = end.reason;
     }
     return all;
 }

@@ -105,17 +105,17 @@ public:
 
     /// Limits that hold where the preset is silent.
     void defaults() {
-        if (into_.held.wall_ns < 0) {
+        if (into_.limits.wall_ns < 0) {
             auto const limit = wins_.timeout_s.value_or(default_timeout_s);
             wall(limit);
             apply("TIMEOUT", wins_.timeout_s ? value{*wins_.timeout_s} : value{}, limit,
                   wins_.timeout_s ? "wall clock, given by hand" : "wall clock, by default");
         }
-        if (into_.held.output_bytes < 0) {
-            into_.held.output_bytes = default_output_bytes;
+        if (into_.limits.output_bytes < 0) {
+            into_.limits.output_bytes = default_output_bytes;
             apply("OUTPUT_LIMIT", value{}, default_output_bytes, "pipe of each stream, by default");
         }
-        auto& held = into_.held;
+        auto& held = into_.limits;
         if (can_.limits && held.open_files < 0) open_files(value{}, default_open_files, ", by default");
         if (!can_.walls) return;
         if (held.level == 0) level(default_level, value{}, ", by default");
@@ -143,7 +143,7 @@ private:
 
     void level(std::int64_t number, value const& asked, char const* how) {
         auto const& chosen = isolate::level_of(static_cast<int>(number));
-        into_.held.level = chosen.number;
+        into_.limits.level = chosen.number;
         apply("SECURITY_LEVEL", asked, chosen.number, cat(std::string_view{chosen.name}, ": system-call filter, mounts, Landlock", std::string_view{how}));
     }
     /// Is the limit beyond the machine? A preset may have been made for a larger one, but who gave the limit by hand is here, and
@@ -162,12 +162,12 @@ private:
 
     void pids(value const& asked, std::int64_t count, char const* how) {
         if (can_.tree_pids) {
-            into_.held.tree_pids = count;
+            into_.limits.tree_pids = count;
             apply("PIDS_LIMIT", asked, count, cat("pids control group", std::string_view{how}));
         } else {
             // a preset that does not ask need not pay for a sandbox of its own
             bool const numbered = can_.numbered_pids && !asked.is_null() && count <= isolate::most_numbered;
-            (numbered ? into_.held.numbered_pids : into_.held.user_processes) = numbered ? count : count + isolate::resident_processes;
+            (numbered ? into_.limits.numbered_pids : into_.limits.user_processes) = numbered ? count : count + isolate::resident_processes;
             auto by = cat(numbered ? "pid_max of a process namespace" : "RLIMIT_NPROC of a user namespace; that it is reached stays unknown", std::string_view{how});
             if (!can_.numbered_pids) by += cat(": ", can_.why_no_numbers);
             apply("PIDS_LIMIT", asked, count, std::move(by));
@@ -176,13 +176,13 @@ private:
     void open_files(value const& asked, std::int64_t count, char const* how) {
         // what is under way in sockets is not seen by who counts, and the kernel lets a user have as much as this limit
         if (auto const most = can_.files / isolate::files_part / 4; can_.walls && most > 0) count = std::min(count, std::max(most, least_open_files));
-        into_.held.open_files = count;
+        into_.limits.open_files = count;
         apply("OPEN_FILES_LIMIT", asked, hard_limit(RLIMIT_NOFILE, count), cat("RLIMIT_NOFILE, each process", std::string_view{how}));
     }
     /// Files are counted where the processes of all runs at a time could have more than their part of the machine's table. A
     /// mapping may keep a file that is closed.
     void all_files() {
-        auto& held = into_.held;
+        auto& held = into_.limits;
         auto const jobs = std::max(can_.jobs, 1);
         auto const most = can_.files / isolate::files_part;
         auto const processes = std::max({held.tree_pids, held.numbered_pids, held.user_processes});
@@ -193,12 +193,12 @@ private:
             if (each.key == "OPEN_FILES_LIMIT") each.by += cat("; all together less than ", most, ", counted");
     }
     void disk(value const& asked, std::int64_t bytes, char const* how) {
-        into_.held.scratch_bytes = bytes;
+        into_.limits.scratch_bytes = bytes;
         apply("DISK_LIMIT", asked, bytes, std::string{how});
     }
     /// When all keys are known: the limit on memory may have come after that on the workspace.
     void files() {
-        auto& held = into_.held;
+        auto& held = into_.limits;
         held.scratch_inodes = isolate::scratch_files(held.scratch_bytes, held.tree_memory_bytes);
         for (auto& each : into_.applied)
             if (each.key == "DISK_LIMIT") each.by = cat("size of a tmpfs, and ", held.scratch_inodes, " files in it", each.by);
@@ -208,10 +208,10 @@ private:
         SB_TRY(bool const beyond, is_beyond(can_.memory_bytes, "MEMORY_LIMIT", asked, bytes, all));
         if (can_.tree_memory) { // an address space, below, may be larger than memory
             if (beyond) bytes = can_.memory_bytes, lower("MEMORY_LIMIT", asked, all);
-            into_.held.tree_memory_bytes = bytes;
+            into_.limits.tree_memory_bytes = bytes;
             apply("MEMORY_LIMIT", asked, bytes, "memory control group, the whole tree");
         } else {
-            into_.held.memory_bytes = bytes;
+            into_.limits.memory_bytes = bytes;
             apply("MEMORY_LIMIT", asked, hard_limit(RLIMIT_AS, bytes), "RLIMIT_AS, each process");
             into_.loose.push_back(cat("MEMORY_LIMIT holds for each process, not for the tree", can_.why_no_memory.empty() ? "" : ": ", can_.why_no_memory));
         }
@@ -220,19 +220,19 @@ private:
     void cores(value const& asked, double amount) {
         if (can_.tree_cores) {
             auto const held = std::min(amount, static_cast<double>(isolate::usable_cpus()));
-            into_.held.tree_cores = held;
+            into_.limits.tree_cores = held;
             apply("CPU_LIMIT", asked, held, "cpu control group, the whole tree");
         } else if (amount == std::floor(amount)) {
-            into_.held.cpus = std::min<std::int64_t>(static_cast<std::int64_t>(amount), isolate::usable_cpus());
-            apply("CPU_LIMIT", asked, into_.held.cpus, "sched_setaffinity");
+            into_.limits.cpus = std::min<std::int64_t>(static_cast<std::int64_t>(amount), isolate::usable_cpus());
+            apply("CPU_LIMIT", asked, into_.limits.cpus, "sched_setaffinity");
         } else {
             unsupported("CPU_LIMIT", asked, cat("a share of a processor needs a cpu control group", can_.why_no_cores.empty() ? "" : ": ", can_.why_no_cores));
         }
     }
-    void wall(double seconds) { into_.held.wall_ns = static_cast<std::int64_t>(std::min(seconds, 1e9) * 1e9); }
+    void wall(double seconds) { into_.limits.wall_ns = static_cast<std::int64_t>(std::min(seconds, 1e9) * 1e9); }
 
     result<void> number(std::string const& name, value const& asked, double amount) {
-        auto& held = into_.held;
+        auto& held = into_.limits;
         auto const whole = static_cast<std::int64_t>(amount);
         if (!can_.limits && name != "TIMEOUT" && name != "OUTPUT_LIMIT" && name != "CONCURRENCY_LEVEL") unsupported(name, asked);
         else if (name == "TIMEOUT") {

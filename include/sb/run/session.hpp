@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: MIT
-// A workload under every preset, again and again, in slots: planned, run, checked, recorded, and cleared away.
+// A workload under every preset, again and again, in lanes: planned, run, checked, recorded, and cleared up.
 //
-// How it works: the session forks its slots (slot.hpp) and sees to it that each has a run and the next one at hand. It
-// waits for their answers and for signals at once; the signal handler only writes to a pipe. Each answer becomes a
-// record and is handed to the caller. The first SIGINT, SIGTERM or SIGHUP ends the runs in progress without a
-// record and clears up; a second one ends everything now.
+// How it works: the backend opened its lanes before (lane.hpp). The session sees to it that each has a run and the next one queued,
+// and waits for their answers, for signals and for the clock at once (session_loop.hpp). Each answer becomes a record and is
+// handed to the caller. The first SIGINT, SIGTERM or SIGHUP ends the runs in progress without a record and clears up; a second
+// one ends everything now (signal_pipe.hpp). A lane that dies, that answers what it was not asked, or that does not answer in
+// time ends the session with an error; what was recorded until then stays.
 #pragma once
 #include <sb/core/clock.hpp>
-#include <sb/isolate/copy_tree.hpp>
 #include <sb/isolate/input_file.hpp>
 #include <sb/run/backend.hpp>
 #include <sb/run/check.hpp>
-#include <sb/run/compose.hpp>
 #include <sb/run/environment.hpp>
 #include <sb/run/plan.hpp>
+#include <sb/run/prepared_presets.hpp>
+#include <sb/run/record_of.hpp>
 #include <sb/run/report.hpp>
+#include <sb/run/session_loop.hpp>
 #include <sb/run/signal_pipe.hpp>
-#include <sb/run/slot_pool.hpp>
 #include <algorithm>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <poll.h>
 #include <set>
 #include <string>
 #include <unordered_set>
@@ -45,8 +44,8 @@ struct session_options {
     value_range values; ///< of what the workload may say its value is
     variables base; ///< of the caller's environment
     variables given; ///< --env: wins over preset keys
-    run_context context;
-    sight seen; ///< how the workload sees its files
+    run_context context; ///< its backend is the session's
+    double patience_s = 60; ///< that a lane may be late with an answer, beyond the limit of its run
 };
 
 /// What the caller sees of each run that got a record.
@@ -73,162 +72,73 @@ struct session_result {
 
 class session {
 public:
-    /// `presets` and `metrics` stay the caller's, and outlive the session.
-    session(session_options options, std::vector<preset_record> const& presets, std::vector<output_metric>& metrics)
-        : options_{std::move(options)}, presets_{presets}, metrics_{metrics},
+    /// The backend, `presets` and `metrics` stay the caller's, and outlive the session.
+    session(backend& with, session_options options, std::vector<preset_record> const& presets, std::vector<output_metric>& metrics)
+        : with_{with}, options_{std::move(options)}, presets_{presets}, metrics_{metrics},
+          prepared_{with, options_.command, presets, {options_.base, options_.given}, options_.wins},
           plan_{ids(), run_identity{options_.command, options_.input.called(), limits_text(), options_.check, options_.seed}, options_.repeat,
-                options_.warmup, options_.order} {}
+                options_.warmup, options_.order} {
+        options_.context.with = &with;
+    }
 
     run_plan const& plan() const noexcept { return plan_; }
     std::vector<std::string> const& command() const noexcept { return options_.command; }
     run_context const& context() const noexcept { return options_.context; }
+    prepared_presets& prepared() noexcept { return prepared_; }
 
     /// Looks the command up for every PATH that a preset would give it; an error when none of them has it. So too the
     /// program that the check begins with: the answer tells when that is not the one that the run itself would find.
     result<std::string> look_up_commands() const {
-        SB_TRY([[maybe_unused]] auto const command, look_up(options_.command.front(), false));
+        SB_TRY([[maybe_unused]] auto const command, prepared_.look_up(options_.command.front(), false));
         if (options_.check.empty()) return std::string{};
         SB_CHECK(check_syntax(options_.check));
         auto const checker = program_of(options_.check);
         if (checker.empty()) return std::string{};
-        auto const found = look_up(checker, true), left_out = look_up(checker, false);
+        auto const found = prepared_.look_up(checker, true), left_out = prepared_.look_up(checker, false);
         auto const why = left_out.has_error() || (!found.has_error() && *found == *left_out) ? std::string{}
                                                                                            : cat("not taken from ", *left_out, ", for a run may write there; show that folder at a place of its own (--bind), or name the program by its path");
         if (found.has_error()) return error{found.error().on, cat("--check: ", found.error().what, why.empty() ? "" : "; ", why)};
         return why.empty() ? why : cat("--check: ", checker, " is ", *found, ", ", why);
     }
 
-    /// Reads all presets as they will be enforced. An error for one that cannot be, and, where limits are required, for a
-    /// limit that does not hold here for the whole tree. The answer tells of limits that are held lower than asked, a line each.
-    result<std::vector<std::string>> check_limits(bool required) const {
-        struct lower {
-            std::string first; ///< scenario
-            std::size_t presets;
-        };
-        std::map<std::string, lower> all;
-        for (auto const& preset : presets_) {
-            auto const name = [&] { return cat("preset ", preset.id, " (", preset.scenario(), "): "); };
-            auto const held = options_.context.with->enforce(preset, options_.wins);
-            if (held.has_error()) return error{held.error().on, cat(name(), held.error().what)};
-            if (required && !held->loose.empty()) return system_error(cat("--require-limits: ", name(), held->loose.front()));
-            for (auto const& each : held->lowered) ++all.try_emplace(each, lower{std::string{preset.scenario()}, 0}).first->second.presets;
-        }
-        std::vector<std::string> lines;
-        for (auto const& [what, of] : all)
-            lines.push_back(cat(of.first, of.presets > 1 ? cat(" and ", of.presets - 1, of.presets > 2 ? " more presets" : " more preset") : std::string{}, ": ", what));
-        return lines;
-    }
-
-    struct prepared {
-        preset_record const* preset;
-        enforcement held;
-        result<std::string> program;
-        bool hidden = false; ///< there is a program, and the walls hide it
-        std::vector<std::string> environment = {}; ///< as it is but for the seed
-        std::ptrdiff_t seed_at = -1; ///< where in it that stands; -1: it is the caller's
-    };
-    /// A preset, ready to run; kept, for its other repetitions need the same.
-    result<std::shared_ptr<prepared const>> prepare(std::size_t index) {
-        if (auto const there = ready_.find(index); there != ready_.end()) return there->second;
-        auto const& preset = presets_[index];
-        SB_TRY(auto held, options_.context.with->enforce(preset, options_.wins));
-        bool hidden = false;
-        auto const around = all_variables(preset, held, 0);
-        auto program = find_program(options_.command.front(), around.at("PATH"), options_.seen, &hidden);
-        auto const seed_at = options_.given.contains("SEED") ? -1 : std::distance(around.begin(), around.find("SEED"));
-        if (ready_.size() >= most_ready) ready_.clear();
-        return ready_[index] = std::make_shared<prepared const>(prepared{&preset, std::move(held), std::move(program), hidden, as_strings(around), seed_at});
-    }
-
-    /// Makes all planned runs but those in `done`. `recorded` gets each record as soon as it is whole, and says false
-    /// when nothing more can be written; `begun` hears how many runs there will be.
-    result<session_result> run(slot_pool& pool, std::unordered_set<std::string> const& done,
-                               std::function<bool(run_seen const&)> const& recorded, std::function<void(std::size_t)> const& begun = {}) {
-        session_result all;
+    /// Makes all planned runs but those in `done`, and closes lanes and backend. `recorded` gets each record as soon as it is whole,
+    /// and says false when nothing more can be written; `begun` hears how many runs there will be.
+    result<session_result> run(lanes open, std::unordered_set<std::string> const& done, std::function<bool(run_seen const&)> const& recorded,
+                               std::function<void(std::size_t)> const& begun = {}) {
+        lanes_ = std::move(open), done_ = &done, recorded_ = &recorded;
+        result_ = {};
         todo_ = count_missing(done);
         if (begun) begun(todo_);
-        SB_TRY(auto const signals, signal_pipe::make(pool.slots()));
-        std::vector<std::deque<place>> places(pool.slots().size()); // what each slot was given, in order
-        std::size_t next = 0, busy = 0;
-        bool open = true;
-        std::optional<error> wrong;
-        // a slot that has its next run at hand need not wait for us between two short ones; behind a long one that run would
-        // wait while another slot is free, and output that is looked at afterwards must not be overwritten by then
-        std::vector<std::size_t> ahead(places.size(), 1);
-        std::vector<std::int64_t> started_ns(places.size(), 0); // of each slot's last run
-        auto const fill = [&](std::size_t i) -> result<void> {
-            while (open && next < plan_.size() && places[i].size() < (plan_.size() - next > places.size() * most_ahead ? ahead[i] : std::min(ahead[i], few_ahead))) {
-                auto planned = plan_.at(next++);
-                if (planned.rep >= 0 && done.contains(planned.run_id)) continue;
-                SB_CHECK(begin(pool.slots()[i], places[i].emplace_back(), std::move(planned)));
-                ++busy;
-            }
-            return {};
-        };
-        for (std::size_t i = 0; i < places.size() && !wrong; ++i)
-            if (auto const got = fill(i); got.has_error()) wrong = got.error();
-        std::vector<pollfd> waiting;
-        while (busy > 0 && !wrong && signal_pipe::first() == 0) {
-            waiting.assign(1, {signals.fd(), POLLIN, 0});
-            // where all have enough at hand some answers are taken together: to be woken up by each costs more than to take it
-            if (std::all_of(places.begin(), places.end(), [](auto const& each) { return each.size() >= most_ahead; })) {
-                timespec const nap{0, nap_ns};
-                (void)::ppoll(waiting.data(), 1, &nap, nullptr);
-            }
-            for (std::size_t i = 0; i < places.size(); ++i) waiting.push_back({places[i].empty() ? -1 : pool.slots()[i].socket(), POLLIN, 0});
-            if (::poll(waiting.data(), waiting.size(), -1) < 0) continue;
-            if (waiting[0].revents) break;
-            for (std::size_t i = 0; i < places.size() && !wrong; ++i) {
-                if (!waiting[i + 1].revents) continue;
-                bool const there = pool.slots()[i].look_for_answers();
-                while (!wrong && (!there || pool.slots()[i].has_answer())) { // all that have come
-                    auto const finished = answer(pool, i, places[i].front(), all, recorded, open);
-                    if (finished.has_error()) {
-                        wrong = finished.error();
-                    } else if (*finished) {
-                        --busy;
-                        auto const& last = places[i].front().got;
-                        auto const since = static_cast<double>(last.started_ns - std::exchange(started_ns[i], last.started_ns)) / 1e9;
-                        ahead[i] = keeps_output() ? 1 : runs_ahead(std::max(last.wall_s, since));
-                        places[i].pop_front();
-                        if (auto const got = fill(i); got.has_error()) wrong = got.error();
-                    }
-                }
-            }
-        }
-        all.signal = signal_pipe::first();
-        all.left = todo_ - all.made;
-        if (options_.keep) all.kept = pool.folder().path(), pool.folder().keep();
-        pool.close();
-        if (wrong && all.signal == 0) return *wrong;
-        return all;
-    }
-
-    /// What the workload would find in its environment, but for what its slot adds.
-    variables all_variables(preset_record const& preset, enforcement const& held, std::int64_t seed) const {
-        auto all = options_.base;
-        for (auto const& [name, v] : preset.keys) all[name] = variable_text(v);
-        for (auto const& [name, text] : held.variables) all[name] = text;
-        all["SEED"] = cat(seed);
-        all["SB_REPORT_FD"] = cat(isolate::report_descriptor);
-        for (auto const& [name, text] : options_.given) all[name] = text;
-        all.erase("HOME"), all.erase("TMPDIR"); // the slot's
-        return all;
+        auto const finished = make_runs();
+        result_.left = todo_ - result_.made;
+        if (options_.keep) result_.kept = with_.leave_kept();
+        lanes_.clear();
+        with_.close();
+        if (finished.has_error() && result_.signal == 0) return finished.error();
+        return std::move(result_);
     }
 
 private:
-    using prepared_ptr = std::shared_ptr<prepared const>;
-    /// A run that a slot was given.
+    /// A run that a lane was given.
     struct place {
         planned_run planned;
-        prepared_ptr prepared;
-        isolate::outcome got; ///< of the run, while its check runs
+        prepared_presets::ready_ptr ready;
+        std::uint64_t number = 0; ///< of the job that is under way: the run, or its check
+        std::int64_t wall_ns = 0; ///< its limit
+        outcome got; ///< of the run, while its check runs
         bool checking = false;
     };
-    static constexpr std::size_t most_ready = 4096;
+    /// What a lane was given, in order.
+    struct lane_queue {
+        std::deque<place> places;
+        // a lane that has its next run at hand need not wait for us between two short ones; behind a long one that run would
+        // wait while another lane is free, and output that is looked at afterwards must not be overwritten by then
+        std::size_t ahead = 1;
+        std::int64_t started_ns = 0; ///< of the last run
+        std::int64_t begun_ns = 0; ///< when the first of `places` could begin, by the monotonic clock
+    };
     static constexpr std::size_t few_ahead = 2, most_ahead = 8;
-    static constexpr long nap_ns = 600'000;
-    /// How many runs a slot is given, if the last one took so long, with what lies between two. A nap and a run are shorter than
+    /// How many runs a lane is given, if the last one took so long, with what lies between two. A nap and a run are shorter than
     /// what it has at hand then.
     static std::size_t runs_ahead(double each_s) noexcept { return each_s < 0.001 ? most_ahead : each_s < 0.01 ? few_ahead : 1; }
 
@@ -243,19 +153,6 @@ private:
         if (options_.wins.timeout_s) json::append_real(text, *options_.wins.timeout_s);
         return text;
     }
-    /// For the first preset that has it.
-    result<std::string> look_up(std::string const& name, bool for_check) const {
-        result<std::string> found = std::string{};
-        for (auto const& preset : presets_) {
-            SB_TRY(auto const held, options_.context.with->enforce(preset, options_.wins));
-            auto around = all_variables(preset, held, 0);
-            if (for_check) around = check_variables(std::move(around), options_.seen);
-            auto got = find_program(name, around.at("PATH"), options_.seen);
-            if (!got.has_error()) return got;
-            if (!found.has_error()) found = std::move(got);
-        }
-        return found;
-    }
     bool keeps_output() const noexcept { return options_.keep || !options_.check.empty() || !metrics_.empty(); }
 
     std::size_t count_missing(std::unordered_set<std::string> const& done) const {
@@ -269,111 +166,155 @@ private:
         return missing;
     }
 
-    result<void> begin(slot& into, place& at, planned_run planned) {
-        SB_TRY(auto const ready, prepare(planned.preset));
-        at.prepared = ready;
-        at.planned = std::move(planned);
-        at.checking = false;
-        isolate::job job;
-        // a program that is missing for this preset only cannot be executed by an empty name: the run ends as `setup`
-        job.path = ready->program.has_error() ? std::string{} : *ready->program;
-        job.argv = options_.command;
-        job.environment = ready->environment;
-        if (ready->seed_at >= 0) job.environment[static_cast<std::size_t>(ready->seed_at)] = cat("SEED=", at.planned.seed);
-        job.held = ready->held.held;
-        job.in = options_.input.name();
-        if (options_.input.was_named()) job.in_called = options_.input.called();
-        job.copies = ready->held.copies;
-        job.wait_tree = options_.wait_tree;
-        job.reports = true;
-        job.keep_output = keeps_output();
-        job.first_cpu = job.held.cpus >= 0 ? into.number() * static_cast<std::size_t>(job.held.cpus) : 0;
-        return into.send(errand::run, job);
+    result<void> make_runs() {
+        std::vector<pid_t> processes;
+        std::vector<int> descriptors;
+        for (auto const& each : lanes_) processes.push_back(each->process()), descriptors.push_back(each->descriptor());
+        SB_TRY(auto const signals, signal_pipe::make(processes));
+        queues_ = std::vector<lane_queue>(lanes_.size());
+        next_ = 0, open_ = true;
+        result<void> wrong{};
+        for (std::size_t i = 0; i < lanes_.size() && !wrong.has_error(); ++i) wrong = fill(i);
+        if (!wrong.has_error() && signal_pipe::first() == 0) {
+            session_loop::calls use;
+            use.busy = [this](std::size_t i) { return !queues_[i].places.empty(); };
+            use.may_nap = [this] { return std::all_of(queues_.begin(), queues_.end(), [](auto const& each) { return each.places.size() >= most_ahead; }); };
+            use.due_ns = [this](std::size_t i) { return due_ns(queues_[i]); };
+            use.ready = [this](std::size_t i) { return take_answers(i); };
+            use.overdue = [this](std::size_t i) {
+                lanes_[i]->stop();
+                return system_error(cat("lane ", i, " did not answer within ", fixed(options_.patience_s, options_.patience_s < 1 ? 2 : 0), " s of the time limit of run ", queues_[i].places.front().planned.run_id));
+            };
+            wrong = session_loop::run(descriptors, signals.fd(), std::move(use));
+        }
+        result_.signal = signal_pipe::first();
+        return wrong;
+    }
+    std::optional<std::int64_t> due_ns(lane_queue const& queue) const {
+        auto const wall_ns = queue.places.front().wall_ns;
+        if (wall_ns < 0) return std::nullopt;
+        return queue.begun_ns + wall_ns + static_cast<std::int64_t>(options_.patience_s * 1e9);
     }
 
-    /// Takes a slot's answer; true when its run is over.
-    result<bool> answer(slot_pool& pool, std::size_t i, place& at, session_result& all, std::function<bool(run_seen const&)> const& recorded,
-                        bool& open) {
-        auto& from = pool.slots()[i];
-        SB_TRY(auto got, from.receive());
-        if (got.killed_by == isolate::killer::request) return system_error(cat("slot ", i, " was told to stop from outside"));
+    /// Gives a lane what it should have at hand.
+    result<void> fill(std::size_t i) {
+        auto& queue = queues_[i];
+        auto const many_left = plan_.size() - next_ > queues_.size() * most_ahead;
+        while (open_ && next_ < plan_.size() && queue.places.size() < (many_left ? queue.ahead : std::min(queue.ahead, few_ahead))) {
+            auto planned = plan_.at(next_++);
+            if (planned.rep >= 0 && done_->contains(planned.run_id)) continue;
+            if (queue.places.empty()) queue.begun_ns = monotonic_ns();
+            SB_CHECK(begin(*lanes_[i], queue.places.emplace_back(), std::move(planned)));
+        }
+        return {};
+    }
+
+    result<void> begin(lane& into, place& at, planned_run planned) {
+        SB_TRY(at.ready, prepared_.at(planned.preset));
+        at.planned = std::move(planned);
+        auto const& ready = *at.ready;
+        job what;
+        // a program that is missing for this preset only cannot be executed by an empty name: the run ends as `setup`
+        what.path = ready.program.has_error() ? std::string{} : *ready.program;
+        what.argv = options_.command;
+        what.environment = ready.environment;
+        if (ready.seed_at >= 0) what.environment[static_cast<std::size_t>(ready.seed_at)] = cat("SEED=", at.planned.seed);
+        what.limits = ready.held.limits;
+        what.in = options_.input.name();
+        if (options_.input.was_named()) what.in_called = options_.input.called();
+        what.copies = ready.held.copies;
+        what.wait_tree = options_.wait_tree;
+        what.reports = true;
+        what.keep_output = keeps_output();
+        return start(into, at, what);
+    }
+    /// The check sees the output on its standard input, and the run's folders as they were left.
+    result<void> begin_check(lane& into, place& at) {
+        at.checking = true;
+        job what;
+        what.path = "/bin/sh";
+        what.argv = {"sh", "-c", options_.check};
+        what.environment = as_strings(check_variables(prepared_.variables_of(*at.ready->preset, at.ready->held, at.planned.seed), prepared_.seen(), options_.check));
+        what.limits = limits_of_check(at.ready->held.limits, options_.check_timeout_s);
+        what.is_check = true;
+        return start(into, at, what);
+    }
+    result<void> start(lane& into, place& at, job& what) {
+        at.number = what.number = ++jobs_;
+        at.wall_ns = what.limits.wall_ns;
+        return into.start(what);
+    }
+
+    /// All that have come.
+    result<void> take_answers(std::size_t i) {
+        auto& queue = queues_[i];
+        while (!queue.places.empty()) {
+            SB_TRY(auto got, lanes_[i]->take());
+            if (!got) return {};
+            auto& first = queue.places.front();
+            if (got->number != first.number) return system_error(cat("lane ", i, " answered job ", got->number, " when job ", first.number, " was asked for"));
+            queue.begun_ns = monotonic_ns();
+            SB_TRY(bool const over, take_answer(*lanes_[i], first, std::move(*got)));
+            if (!over) continue;
+            auto const started_ns = first.got.started_ns;
+            auto const since = static_cast<double>(started_ns - std::exchange(queue.started_ns, started_ns)) / 1e9;
+            queue.ahead = keeps_output() ? 1 : runs_ahead(std::max(first.got.wall_s, since));
+            queue.places.pop_front();
+            SB_CHECK(fill(i));
+        }
+        return {};
+    }
+
+    /// True when the run is over.
+    result<bool> take_answer(lane& from, place& at, outcome&& got) {
         check_answer check;
         if (at.checking) {
             check = read_check(got, options_.check_timeout_s);
         } else {
             at.got = std::move(got);
             if (at.planned.rep < 0) return true; // a warm-up
-            if (!look_for(metrics_, from.out())) ++all.not_searched;
+            if (!look_for(metrics_, from.output())) ++result_.not_searched;
             if (!options_.check.empty()) {
-                SB_CHECK(send_check(from, at));
+                SB_CHECK(begin_check(from, at));
                 return false;
             }
         }
         auto found = read_reports(at.got.reports, options_.values);
-        all.bad_reports += found.bad_lines, all.bad_values += found.bad_values;
-        all.reserved += found.reserved;
-        all.reserved_names.merge(found.reserved_names);
-        if (found.cut || at.got.reports_cut) ++all.cut_reports;
+        result_.bad_reports += found.bad_lines, result_.bad_values += found.bad_values;
+        result_.reserved += found.reserved;
+        result_.reserved_names.merge(found.reserved_names);
+        if (found.cut || at.got.reports_cut) ++result_.cut_reports;
         for (auto& each : metrics_)
             if (auto const x = each.take()) found.metrics[each.name()] = *x;
         auto const tail = at.got.err.tail;
-        auto record = compose(options_.context, *at.prepared->preset, at.prepared->held, at.planned, at.got, check.right, std::move(found));
+        auto record = record_of(options_.context, *at.ready->preset, at.ready->held, at.planned, at.got, check.right, std::move(found));
         if (at.checking && !check.right) record.value.reset(), record.roi.reset(); // half of it nobody knows, and its maker is not asked
-        if (at.prepared->program.has_error()) {
-            record.end.reason = at.prepared->program.error().what;
-            if (at.prepared->hidden) record.end.class_ = end_class::refused;
+        if (at.ready->program.has_error()) {
+            record.end.reason = at.ready->program.error().what;
+            if (at.ready->hidden) record.end.class_ = end_class::refused;
         }
         if (options_.keep)
-            if (auto const kept = keep_run(pool, from, record.run_id); kept.has_error() && all.not_kept++ == 0) all.why_not_kept = kept.error().what;
-        open = recorded(run_seen{record, tail, at.checking ? &check : nullptr});
-        ++all.made;
+            if (auto const kept = from.keep(record.run_id); kept.has_error() && result_.not_kept++ == 0) result_.why_not_kept = kept.error().what;
+        open_ = (*recorded_)(run_seen{record, tail, at.checking ? &check : nullptr});
+        ++result_.made;
         return true;
     }
 
-    /// The check sees the output on its standard input, and the run's folders as they were left.
-    result<void> send_check(slot& into, place& at) {
-        at.checking = true;
-        isolate::job job;
-        job.path = "/bin/sh";
-        job.argv = {"sh", "-c", options_.check};
-        job.environment = as_strings(check_variables(all_variables(*at.prepared->preset, at.prepared->held, at.planned.seed), options_.seen, options_.check));
-        job.held = limits_of_check(at.prepared->held.held, options_.check_timeout_s);
-        return into.send(errand::look, job); // the slot gives it the output
-    }
-
-    static result<void> copy_file(int from, int folder, std::string const& name, std::string const& called) {
-        isolate::deaf_to_file_limit const meanwhile;
-        SB_TRY(auto const into, isolate::detail::make_file(folder, name, called));
-        auto const to = cat(called, "/", name);
-        char block[1 << 14];
-        for (off_t at = 0;;) {
-            auto const n = retry([&] { return ::pread(from, block, sizeof block, at); });
-            if (n < 0) return last_error("read what is copied to", to);
-            if (n == 0) return {};
-            at += n;
-            SB_CHECK(write_all(into.get(), {block, static_cast<std::size_t>(n)}, to));
-        }
-    }
-
-    /// Leaves a run's folders and streams under its key.
-    result<void> keep_run(slot_pool& pool, slot& from, std::string const& run_id) {
-        SB_CHECK(from.send_keep(run_id));
-        auto const folders = from.receive(); // what went wrong there leaves the streams
-        auto const called = cat(pool.folder().path(), "/", run_id);
-        auto const folder = isolate::detail::open_folder(pool.folder().fd(), run_id.c_str());
-        if (!folder) return folders.has_error() ? folders.error() : last_error("open", called);
-        auto const out = copy_file(from.out(), folder.get(), "stdout", called), err = copy_file(from.err(), folder.get(), "stderr", called);
-        if (folders.has_error()) return folders.error();
-        SB_CHECK(out);
-        return err;
-    }
-
+    backend& with_;
     session_options options_;
     std::vector<preset_record> const& presets_;
     std::vector<output_metric>& metrics_;
+    prepared_presets prepared_;
     run_plan plan_;
-    std::map<std::size_t, prepared_ptr> ready_;
-    std::size_t todo_ = 0;
+
+    lanes lanes_;
+    std::vector<lane_queue> queues_;
+    std::unordered_set<std::string> const* done_ = nullptr;
+    std::function<bool(run_seen const&)> const* recorded_ = nullptr;
+    session_result result_;
+    std::size_t todo_ = 0, next_ = 0;
+    std::uint64_t jobs_ = 0;
+    bool open_ = true; // more may be recorded
 };
 
 } // namespace sb::run

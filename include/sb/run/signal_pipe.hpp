@@ -3,13 +3,13 @@
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
-#include <sb/run/slot.hpp>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <iterator>
 #include <unistd.h>
 #include <utility>
+#include <sys/types.h>
 #include <vector>
 
 namespace sb::run {
@@ -17,15 +17,16 @@ namespace sb::run {
 /// SIGINT, SIGTERM and SIGHUP as bytes in a pipe. One at a time, as handlers are the process's, which gets its own back.
 class signal_pipe {
 public:
-    static result<signal_pipe> make(std::vector<slot> const& slots) {
+    /// `processes` are killed by a second signal; -1 is none.
+    static result<signal_pipe> make(std::vector<pid_t> const& processes) {
         signal_pipe made;
         SB_TRY(auto ends, make_pipe(O_NONBLOCK));
         made.read_ = std::move(ends.read), made.write_ = std::move(ends.write);
         auto& s = state();
         s = {};
         s.pipe = made.write_.get();
-        for (auto const& each : slots)
-            if (s.slots < most_slots) s.pids[s.slots++] = each.pid();
+        for (auto const each : processes)
+            if (each > 0 && s.count < most_processes) s.pids[s.count++] = each;
         for (std::size_t i = 0; i < std::size(signals); ++i) {
             struct sigaction act {};
             act.sa_handler = &on_signal;
@@ -52,23 +53,23 @@ public:
 private:
     signal_pipe() = default;
     static constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    static constexpr int most_slots = 1024;
+    static constexpr int most_processes = 1024;
     struct shared {
         volatile int pipe = -1;
         volatile int first = 0;
-        int slots = 0;
-        pid_t pids[most_slots]{};
+        int count = 0;
+        pid_t pids[most_processes]{};
     };
     static shared& state() noexcept {
         static shared one;
         return one;
     }
-    /// Async-signal-safe: the second signal ends the slots, whose payloads die with them, and us.
+    /// Async-signal-safe: the second signal ends the lanes' processes, whose payloads die with them, and us.
     static void on_signal(int signal) {
         auto& s = state();
         int const code = errno;
         if (s.first != 0) {
-            for (int i = 0; i < s.slots; ++i) ::kill(s.pids[i], SIGKILL);
+            for (int i = 0; i < s.count; ++i) ::kill(s.pids[i], SIGKILL);
             ::_exit(128 + signal);
         }
         s.first = signal;

@@ -4,7 +4,7 @@
 #include <sb/json/record.hpp>
 #include <sb/record/run.hpp>
 #include <sb/run/check.hpp>
-#include <sb/run/compose.hpp>
+#include <sb/run/badness.hpp>
 #include <sb/stats/quantile.hpp>
 #include <algorithm>
 #include <cstdint>
@@ -24,7 +24,7 @@ struct verdict {
 /// `check` is null where none was asked for.
 inline verdict judge(run_record const& run, check_answer const* check) {
     constexpr int not_checked = 1, wrong = 2;
-    if (run.end.class_ != end_class::ok) return {wrong + detail::badness(run.end.class_), std::string{json::name_of(run.end.class_)}, run.end.reason};
+    if (run.end.class_ != end_class::ok) return {wrong + run::badness(run.end.class_), std::string{json::name_of(run.end.class_)}, run.end.reason};
     if (!check || check->right == true) return {};
     return check->right ? verdict{wrong, "wrong output", check->why} : verdict{not_checked, "not checked", check->why};
 }

@@ -4,39 +4,37 @@
 #include <sb/isolate/copy_tree.hpp>
 #include <sb/isolate/finding.hpp>
 #include <sb/isolate/own_folder.hpp>
+#include <sb/local/sandbox_backend.hpp>
 #include <sb/run/environment.hpp>
+#include <sb/run/host_facts.hpp>
 #include <sb/run/session.hpp>
-#include <sb/run/walls.hpp>
 #include <sb/stress/read.hpp>
 #include <string>
 #include <unistd.h>
 #include <utility>
 #include <vector>
 
-namespace sb::run {
+namespace sb::local {
 
 namespace detail {
 
-inline result<run_record> run_true(std::string const& work, std::string const& data_dir, variables const& base, std::string const& groups_below) {
-    wall_choices asked;
+inline result<run_record> run_true(std::string const& work, std::string const& data_dir, run::variables const& base, std::string const& groups_below) {
+    sandbox_choices asked;
     asked.work = work, asked.groups_below = groups_below;
-    SB_TRY(auto const behind, walls::make(asked, data_dir, base.at("PATH")));
-    auto const with = behind->backend_of();
-    SB_TRY(auto pool, slot_pool::make(1, behind->cells()));
-    SB_CHECK(pool.prepare(default_level));
-    session_options o;
+    SB_TRY(auto const with, sandbox_backend::make(asked, data_dir, base.at("PATH")));
+    SB_TRY(auto lanes, with->open(1));
+    run::session_options o;
     o.command = {"true"};
     o.base = base;
-    o.context.workload = "true", o.context.with = &with, o.context.host = this_host();
-    o.seen = {behind->folder(), behind->hidden(), behind->host_paths(), behind->lasting()};
+    o.context.workload = "true", o.context.host = run::this_host();
     std::string unused;
     std::vector<preset_record> presets(1);
     SB_TRY(presets[0], stress::preset_of({}, 0, unused));
-    std::vector<output_metric> metrics;
-    session trial{std::move(o), presets, metrics};
+    std::vector<run::output_metric> metrics;
+    run::session trial{*with, std::move(o), presets, metrics};
     SB_CHECK(trial.look_up_commands());
     std::optional<run_record> made;
-    SB_CHECK(trial.run(pool, {}, [&](run_seen const& seen) { return made = seen.record, true; }));
+    SB_CHECK(trial.run(std::move(lanes), {}, [&](run::run_seen const& seen) { return made = seen.record, true; }));
     if (!made) return system_error("the run was interrupted");
     return *made;
 }
@@ -54,7 +52,7 @@ inline std::vector<std::string> missing_folders(std::string path) {
 } // namespace detail
 
 /// The finding `full`, in the current folder. What was not there before is removed again.
-inline isolate::finding try_walls(std::string const& data_dir, variables const& base, std::string const& groups_below = {}) {
+inline isolate::finding try_walls(std::string const& data_dir, run::variables const& base, std::string const& groups_below = {}) {
     using isolate::finding_status;
     isolate::finding f{"full", finding_status::ok, {}, {}};
     auto const new_folders = detail::missing_folders(data_dir + "/leases");
@@ -84,4 +82,4 @@ inline isolate::finding try_walls(std::string const& data_dir, variables const& 
     return f;
 }
 
-} // namespace sb::run
+} // namespace sb::local

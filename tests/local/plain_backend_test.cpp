@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include <sb/run/plain.hpp>
+#include <sb/local/plain_backend.hpp>
 #include <sb/stress/describe.hpp>
 #include <algorithm>
 #include <limits>
@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+using namespace sb::local;
 using namespace sb::run;
 
 namespace {
@@ -15,7 +16,7 @@ namespace {
 enforcement enforced(sb::object keys, overrides wins = {}) {
     sb::preset_record preset;
     preset.keys = std::move(keys);
-    auto got = plain_backend().enforce(preset, wins);
+    auto got = plain_backend{}.plan(preset, wins);
     REQUIRE_FALSE(got.has_error());
     return std::move(*got);
 }
@@ -94,11 +95,11 @@ TEST_CASE("of a limit beyond the machine what there is is held, unless it was gi
     auto const most = ask({{"MEMORY_LIMIT", "2Gi"}, {"PIDS_LIMIT", 32768}});
     REQUIRE_FALSE(most.has_error());
     CHECK(most->lowered.empty());
-    CHECK(most->held.tree_memory_bytes == small.memory_bytes);
+    CHECK(most->limits.tree_memory_bytes == small.memory_bytes);
     auto const beyond = ask({{"MEMORY_LIMIT", "4Gi"}, {"PIDS_LIMIT", 32769}, {"OVERRIDES", sb::array{"CPU_LIMIT"}}});
     REQUIRE_FALSE(beyond.has_error());
-    CHECK(beyond->held.tree_memory_bytes == small.memory_bytes);
-    CHECK(beyond->held.tree_pids == 32768);
+    CHECK(beyond->limits.tree_memory_bytes == small.memory_bytes);
+    CHECK(beyond->limits.tree_pids == 32768);
     CHECK(beyond->applied[0].requested == sb::value{"4Gi"});
     CHECK(beyond->applied[0].achieved == sb::value{small.memory_bytes});
     CHECK(beyond->loose.empty());
@@ -111,7 +112,7 @@ TEST_CASE("of a limit beyond the machine what there is is held, unless it was gi
     small.tree_memory = false; // an address space may well be larger than memory
     auto const alone = ask({{"MEMORY_LIMIT", "4Gi"}});
     REQUIRE_FALSE(alone.has_error());
-    CHECK(alone->held.memory_bytes == std::int64_t{4} << 30);
+    CHECK(alone->limits.memory_bytes == std::int64_t{4} << 30);
     CHECK(alone->lowered.empty());
 }
 
@@ -127,8 +128,8 @@ TEST_CASE("the files of a workspace follow from its size and the tree's memory, 
         auto const disk = std::find_if(got->applied.begin(), got->applied.end(), [](auto const& each) { return each.key == "DISK_LIMIT"; });
         REQUIRE(disk != got->applied.end());
         INFO(disk->by);
-        CHECK(disk->by.find(std::to_string(got->held.scratch_inodes) + " files in it") != std::string::npos);
-        return got->held.scratch_inodes;
+        CHECK(disk->by.find(std::to_string(got->limits.scratch_inodes) + " files in it") != std::string::npos);
+        return got->limits.scratch_inodes;
     };
     CHECK(files({{"DISK_LIMIT", "256Mi"}}) == 65536);
     CHECK(files({{"DISK_LIMIT", "256Mi"}, {"MEMORY_LIMIT", "64Mi"}}) == 8192);
@@ -154,51 +155,51 @@ TEST_CASE("the files of a whole run are counted where its processes could have m
         return std::string{};
     };
     auto const silent = ask({});
-    CHECK(silent.held.open_files == 1024);
-    CHECK(silent.held.all_files == 200'000);
+    CHECK(silent.limits.open_files == 1024);
+    CHECK(silent.limits.all_files == 200'000);
     CHECK(told(silent) == "RLIMIT_NOFILE, each process, by default; all together less than 200000, counted");
-    CHECK(ask({{"PIDS_LIMIT", 3}}).held.all_files == sb::isolate::limits::none); // 3 x (1024 + 65530) are 199,662
+    CHECK(ask({{"PIDS_LIMIT", 3}}).limits.all_files == sb::isolate::limits::none); // 3 x (1024 + 65530) are 199,662
     CHECK(told(ask({{"PIDS_LIMIT", 3}})) == "RLIMIT_NOFILE, each process, by default");
-    CHECK(ask({{"PIDS_LIMIT", 3}, {"OPEN_FILES_LIMIT", 1200}}).held.all_files == 200'000);
-    CHECK(ask({{"OPEN_FILES_LIMIT", 1048576}}).held.open_files == 50'000); // a quarter: it bounds what cannot be counted
-    CHECK(silent.held.file_shares == 1);
+    CHECK(ask({{"PIDS_LIMIT", 3}, {"OPEN_FILES_LIMIT", 1200}}).limits.all_files == 200'000);
+    CHECK(ask({{"OPEN_FILES_LIMIT", 1048576}}).limits.open_files == 50'000); // a quarter: it bounds what cannot be counted
+    CHECK(silent.limits.file_shares == 1);
     here.jobs = 4;
-    CHECK(ask({}).held.all_files == 200'000);
-    CHECK(ask({}).held.file_shares == 4);
-    CHECK(ask({{"PIDS_LIMIT", 1}}).held.all_files == 200'000); // four times 66,554 are 266,216
+    CHECK(ask({}).limits.all_files == 200'000);
+    CHECK(ask({}).limits.file_shares == 4);
+    CHECK(ask({{"PIDS_LIMIT", 1}}).limits.all_files == 200'000); // four times 66,554 are 266,216
     here.files = std::numeric_limits<std::int64_t>::max(); // as where an init system has lifted it
-    CHECK(ask({}).held.all_files == sb::isolate::limits::none);
+    CHECK(ask({}).limits.all_files == sb::isolate::limits::none);
     here.files = 0; // unknown
-    CHECK(ask({}).held.all_files == sb::isolate::limits::none);
-    CHECK(enforced({}).held.all_files == sb::isolate::limits::none); // without walls
+    CHECK(ask({}).limits.all_files == sb::isolate::limits::none);
+    CHECK(enforced({}).limits.all_files == sb::isolate::limits::none); // without walls
 }
 
 TEST_CASE("limits carry their values in bytes, seconds and counts") {
     auto const got = enforced({{"TIMEOUT", "1500ms"}, {"OUTPUT_LIMIT", "64Ki"}, {"FILE_LIMIT", "1Mi"}, {"OPEN_FILES_LIMIT", 32},
                                {"MEMORY_LIMIT", "128Mi"}, {"CPU_SECONDS", 3}, {"CONCURRENCY_LEVEL", 5}, {"CPU_LIMIT", "1"}});
-    CHECK(got.held.wall_ns == 1'500'000'000);
-    CHECK(got.held.output_bytes == 65536);
-    CHECK(got.held.file_bytes == 1048576);
-    CHECK(got.held.open_files == 32);
-    CHECK(got.held.memory_bytes == 134217728);
-    CHECK(got.held.cpu_seconds == 3);
-    CHECK(got.held.cpus == 1);
+    CHECK(got.limits.wall_ns == 1'500'000'000);
+    CHECK(got.limits.output_bytes == 65536);
+    CHECK(got.limits.file_bytes == 1048576);
+    CHECK(got.limits.open_files == 32);
+    CHECK(got.limits.memory_bytes == 134217728);
+    CHECK(got.limits.cpu_seconds == 3);
+    CHECK(got.limits.cpus == 1);
     CHECK(got.copies == 5);
 }
 
 TEST_CASE("a silent preset gets thirty seconds, 8 MiB a stream and 1024 open files a process, and the record says that nobody asked") {
     auto const got = enforced({});
-    CHECK(got.held.wall_ns == 30'000'000'000);
-    CHECK(got.held.output_bytes == 8388608);
-    CHECK(got.held.memory_bytes == sb::isolate::limits::none);
-    CHECK(got.held.open_files == 1024);
+    CHECK(got.limits.wall_ns == 30'000'000'000);
+    CHECK(got.limits.output_bytes == 8388608);
+    CHECK(got.limits.memory_bytes == sb::isolate::limits::none);
+    CHECK(got.limits.open_files == 1024);
     REQUIRE(got.applied.size() == 3);
     for (auto const& each : got.applied) CHECK(each.requested.is_null());
 }
 
 TEST_CASE("a timeout given by hand wins, and what was asked stays to be seen") {
     auto const got = enforced({{"TIMEOUT", 10}}, {.timeout_s = 2.0});
-    CHECK(got.held.wall_ns == 2'000'000'000);
+    CHECK(got.limits.wall_ns == 2'000'000'000);
     REQUIRE(got.applied.front().key == "TIMEOUT");
     CHECK(got.applied.front().requested == sb::value{10});
     CHECK(got.applied.front().achieved == sb::value{2.0});
@@ -206,7 +207,7 @@ TEST_CASE("a timeout given by hand wins, and what was asked stays to be seen") {
 
 TEST_CASE("half a processor is not rounded but refused, with the reason") {
     auto const got = enforced({{"CPU_LIMIT", "0.5"}});
-    CHECK(got.held.cpus == sb::isolate::limits::none);
+    CHECK(got.limits.cpus == sb::isolate::limits::none);
     REQUIRE(got.unsupported.size() == 1);
     CHECK(got.unsupported.front().key == "CPU_LIMIT");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the runs of a slot happen: made ready before each, looked at after it. This one has no walls: private folders,
+// Where the runs of a worker happen: made ready before each, looked at after it. This one has no walls: private folders,
 // and a reaper that shares the host's processes.
 #pragma once
 #include <sb/core/result.hpp>
@@ -12,14 +12,14 @@
 #include <sys/wait.h>
 #include <utility>
 
-namespace sb::run {
+namespace sb::local {
 
-class cell {
+class site {
 public:
-    virtual ~cell() = default;
+    virtual ~site() = default;
     /// Builds what a run at this level needs ahead of the first.
     virtual result<void> prepare(int level) = 0;
-    /// Before a run: a clean place, a reaper that lives, limits in force. Adds to the job what only the cell knows.
+    /// Before a run: a clean place, a reaper that lives, limits in force. Adds to the job what only the site knows.
     virtual result<void> make_ready(isolate::job& job) = 0;
     /// The place as the run before left it, for checks.
     virtual result<void> look(isolate::job& job) = 0;
@@ -32,7 +32,7 @@ public:
     virtual void release() {}
     /// Processor time so far of what serves the runs, for telling it from that of others.
     virtual std::int64_t helpers_cpu_ns() const = 0;
-    /// After a run: figures that only the cell can take.
+    /// After a run: figures that only the site can take.
     virtual void finish(isolate::outcome& got) = 0;
     /// Moves what the last run left into the folder `kept`, which it makes.
     virtual result<void> keep(isolate::session_folder const& in, std::string const& name) = 0;
@@ -40,15 +40,15 @@ public:
     virtual void close() = 0;
 };
 
-/// Makes the cell of the slot with this number, in the slot's process.
-using cell_maker = std::function<result<std::unique_ptr<cell>>(isolate::session_folder&, std::size_t, isolate::order_room&)>;
+/// Makes the site of the worker with this number, in the worker's process.
+using site_maker = std::function<result<std::unique_ptr<site>>(isolate::session_folder&, std::size_t, isolate::order_room&)>;
 
-class plain_cell final : public cell {
+class plain_site final : public site {
 public:
-    static result<std::unique_ptr<cell>> make(isolate::session_folder& session, std::size_t number, isolate::order_room& room) {
-        SB_TRY(auto folders, isolate::workspace::make(session, cat("slot", number)));
+    static result<std::unique_ptr<site>> make(isolate::session_folder& session, std::size_t number, isolate::order_room& room) {
+        SB_TRY(auto folders, isolate::workspace::make(session, cat("worker", number)));
         SB_CHECK(isolate::adopt_orphans()); // should the reaper die before its time
-        return std::unique_ptr<cell>{new plain_cell{std::move(folders), room}};
+        return std::unique_ptr<site>{new plain_site{std::move(folders), room}};
     }
     result<void> prepare(int) override { return {}; }
     result<void> make_ready(isolate::job& job) override {
@@ -74,7 +74,7 @@ public:
     }
 
 private:
-    plain_cell(isolate::workspace folders, isolate::order_room& room) : folders_{std::move(folders)}, room_{&room} {}
+    plain_site(isolate::workspace folders, isolate::order_room& room) : folders_{std::move(folders)}, room_{&room} {}
 
     /// It kills all that is left of its runs before it ends; what a dead one left has come to us.
     void end_reaper() {
@@ -93,4 +93,4 @@ private:
     isolate::reaper_link reaper_;
 };
 
-} // namespace sb::run
+} // namespace sb::local

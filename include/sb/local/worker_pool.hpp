@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The slots of a session and the folder they work in.
+// The workers of a session and the folder they work in.
 //
-// How it works: a slot clears up after its runs. What one leaves that was killed comes to this process, which adopts orphans
-// for as long as there is a pool, and is ended with it: every child in a slot's process group, and those in another session
+// How it works: a worker clears up after its runs. What one leaves that was killed comes to this process, which adopts orphans
+// for as long as there is a pool, and is ended with it: every child in a worker's process group, and those in another session
 // that were not there before the pool, as all that a run starts is. Other children of an embedding program are left alone.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/isolate/tree.hpp>
-#include <sb/run/slot.hpp>
+#include <sb/local/worker.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -21,13 +21,13 @@
 #include <utility>
 #include <vector>
 
-namespace sb::run {
+namespace sb::local {
 
-/// The slots and their folder. Make it before much memory is used.
-class slot_pool {
+/// The workers and their folder. Make it before much memory is used.
+class worker_pool {
 public:
-    static result<slot_pool> make(int jobs, cell_maker const& make_cell = &plain_cell::make) {
-        slot_pool pool;
+    static result<worker_pool> make(int jobs, site_maker const& make_site = &plain_site::make) {
+        worker_pool pool;
         SB_TRY(auto folder, isolate::session_folder::make());
         ::prctl(PR_GET_CHILD_SUBREAPER, &pool.adopted_before_);
         isolate::detail::each_child([&](pid_t child) { pool.others_.push_back(child); });
@@ -36,14 +36,14 @@ public:
         auto const usable = isolate::usable_cpus();
         for (int i = 0; i < jobs; ++i) {
             auto const number = static_cast<std::size_t>(i);
-            slot_cpus const cpus{jobs < usable, jobs == usable ? isolate::home_cpu{number, jobs - 1} : isolate::home_cpu{}};
-            auto made = slot::make(*pool.folder_, number, pool.slots_, make_cell, cpus);
+            worker_cpus const cpus{jobs < usable, jobs == usable ? isolate::home_cpu{number, jobs - 1} : isolate::home_cpu{}};
+            auto made = worker::make(*pool.folder_, number, pool.slots_, make_site, cpus);
             if (made.has_error()) return made.error();
             pool.slots_.push_back(std::move(*made));
         }
         return pool;
     }
-    /// Builds all cells for runs at this level; the first error when one cannot be.
+    /// Builds all sites for runs at this level; the first error when one cannot be.
     result<void> prepare(int level) {
         for (auto& each : slots_) SB_CHECK(each.send_prepare(level));
         result<void> all{};
@@ -51,15 +51,15 @@ public:
             if (auto const done = each.receive(); done.has_error() && !all.has_error()) all = done.error();
         return all;
     }
-    slot_pool(slot_pool&&) = default;
-    slot_pool& operator=(slot_pool&&) = delete;
-    ~slot_pool() {
+    worker_pool(worker_pool&&) = default;
+    worker_pool& operator=(worker_pool&&) = delete;
+    ~worker_pool() {
         if (folder_) close();
     }
-    std::vector<slot>& slots() noexcept { return slots_; }
+    std::vector<worker>& workers() noexcept { return slots_; }
     isolate::session_folder& folder() noexcept { return *folder_; }
 
-    /// Ends the slots, whatever they do, and all that is left of their runs.
+    /// Ends the workers, whatever they do, and all that is left of their runs.
     void close() {
         for (auto& each : slots_) ::kill(each.pid(), SIGTERM), each.hang_up();
         auto const until = monotonic_ns() + most_ending_ns;
@@ -74,7 +74,7 @@ public:
 private:
     static constexpr std::int64_t most_ending_ns = 10'000'000'000; // of a run and of clearing up behind it; then we do the latter
 
-    slot_pool() = default;
+    worker_pool() = default;
 
     /// With each that dies the next generation comes up to us.
     void end_orphans() const {
@@ -100,7 +100,7 @@ private:
     int adopted_before_ = 0;
     std::vector<pid_t> others_; // children that were there before
     std::unique_ptr<isolate::session_folder> folder_;
-    std::vector<slot> slots_;
+    std::vector<worker> slots_;
 };
 
-} // namespace sb::run
+} // namespace sb::local

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From what the caller asked for to what can be had: the backend of a session, what its boxes share, and the lease that
-// lets a later session clear away after this one.
+// The backend that sandboxes: from what the caller asked for to what can be had, what the sandboxes of a session share, and the
+// lease that lets a later session clear up after this one.
 #pragma once
 #include <sb/core/secret.hpp>
 #include <sb/isolate/cgroup_host.hpp>
@@ -9,11 +9,12 @@
 #include <sb/isolate/lend_work.hpp>
 #include <sb/isolate/own_folder.hpp>
 #include <sb/isolate/task_limit_here.hpp>
-#include <sb/run/box_cell.hpp>
-#include <sb/run/environment.hpp>
-#include <sb/run/hidden_command.hpp>
-#include <sb/run/lease.hpp>
-#include <sb/run/plain.hpp>
+#include <sb/local/sandbox_site.hpp>
+#include <sb/run/enforce.hpp>
+#include <sb/local/hidden_command.hpp>
+#include <sb/local/lease.hpp>
+#include <sb/local/local_backend.hpp>
+#include <sb/local/plain_backend.hpp>
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -23,9 +24,10 @@
 #include <unistd.h>
 #include <vector>
 
-namespace sb::run {
+namespace sb::local {
 
-struct wall_choices {
+/// What the caller asked of the sandbox.
+struct sandbox_choices {
     std::string work; ///< empty: the current folder
     std::string system; ///< --root; empty: the host's
     std::vector<std::string> bindings;
@@ -37,12 +39,12 @@ struct wall_choices {
     std::string groups_below; ///< --cgroup; empty: the caller's own control group
 };
 
-/// Walls as far as the caller's process prepares them; it outlives the slots that it gives cells to.
-class walls {
+/// Runs in sandboxes, as far as the caller's process prepares them.
+class sandbox_backend final : public local_backend {
 public:
     /// Looks at the host and takes a lease. `path` is the workload's PATH.
-    static result<std::unique_ptr<walls>> make(wall_choices const& asked, std::string const& data_dir, std::string_view path) {
-        auto made = std::unique_ptr<walls>{new walls};
+    static result<std::unique_ptr<sandbox_backend>> make(sandbox_choices const& asked, std::string const& data_dir, std::string_view path) {
+        auto made = std::unique_ptr<sandbox_backend>{new sandbox_backend};
         auto& all = made->session_;
         made->data_dir_ = data_dir;
         SB_CHECK(made->choose_view(asked, path));
@@ -63,15 +65,22 @@ public:
         auto const machine = isolate::machine_size::read();
         made->can_.memory_bytes = machine.memory_bytes, made->can_.pids = machine.pids;
         made->can_.files = isolate::most_files_here(), made->can_.mappings = isolate::most_mappings_here();
+        made->facts_ = made->describe();
         return made;
     }
-    walls(walls const&) = delete;
-    walls& operator=(walls const&) = delete;
-    ~walls() { close(); }
+    sandbox_backend(sandbox_backend const&) = delete;
+    sandbox_backend& operator=(sandbox_backend const&) = delete;
+    ~sandbox_backend() override { close(); }
 
-    /// When the last slot is gone.
-    void close() {
+    result<run::enforcement> plan(preset_record const& preset, run::overrides const& wins) const override { return run::enforce(preset, wins, can_); }
+    run::sight seen() const override {
+        return {session_.shown.work, [this](std::string const& file) { return hidden_command{session_.shown, session_.user}.why(file); },
+                [this](std::string const& file) { return isolate::host_path(session_.shown, file); },
+                [this](std::string const& path) { return isolate::outlasts_a_run(session_.shown, path); }};
+    }
+    void close() override {
         if (owner_ != ::getpid()) return;
+        local_backend::close();
         if (groups_ && groups_->restore().has_error() && lease_) lease_->leave();
         if (groups_ && groups_->kind() == isolate::cgroup_kind::v2) { // who switched something on that we needed could not switch it off before
             std::vector<std::string> stuck;
@@ -82,36 +91,27 @@ public:
         lease_.reset();
     }
 
-    cell_maker cells() {
-        return [this](isolate::session_folder&, std::size_t number, isolate::order_room& room) { return box_cell::make(session_, number, room); };
+    run::abilities const& can() const noexcept { return can_; }
+
+protected:
+    site_maker sites() override {
+        return [this](isolate::session_folder&, std::size_t number, isolate::order_room& room) { return sandbox_site::make(session_, number, room); };
     }
-    backend backend_of() const {
+    result<void> prepare(worker_pool& workers) override { return workers.prepare(run::default_level); }
+
+private:
+    sandbox_backend() = default;
+
+    run::backend_facts describe() const {
         std::vector<std::string> layers{"user", "pid", "mount", "network", "ipc", "uts", "cgroup", "root", "workspace", "proc", "dev",
                                         "no_new_privs", "capabilities", "seccomp"};
         if (isolate::landlock_version() >= isolate::landlock_rules::oldest) layers.emplace_back("landlock");
         if (isolate::kept_groups().empty()) layers.emplace_back("groups");
         for (auto const* each : {"session", "rlimits", "environment", "home", "tmpdir", "descriptors"}) layers.emplace_back(each);
-        return {"process", std::move(layers), {}, sources(), [can = can_](preset_record const& preset, overrides const& wins) { return enforce(preset, wins, can); }};
+        return {"process", std::move(layers), {}, sources()};
     }
-    std::string const& folder() const noexcept { return session_.shown.work; }
-    /// Nothing when a payload can see the file and what interprets it.
-    file_judge hidden() const {
-        return [this](std::string const& file) { return hidden_command{session_.shown, session_.user}.why(file); };
-    }
-    /// Where on the host a file is that a payload knows by its path.
-    std::function<std::string(std::string const&)> host_paths() const {
-        return [this](std::string const& file) { return isolate::host_path(session_.shown, file); };
-    }
-    /// Whether no run changes what a payload finds at a path.
-    std::function<bool(std::string const&)> lasting() const {
-        return [this](std::string const& path) { return isolate::outlasts_a_run(session_.shown, path); };
-    }
-    abilities const& can() const noexcept { return can_; }
 
-private:
-    walls() = default;
-
-    result<void> choose_view(wall_choices const& asked, std::string_view path) {
+    result<void> choose_view(sandbox_choices const& asked, std::string_view path) {
         auto& shown = session_.shown;
         SB_TRY(shown.work_place, isolate::workspace_folder(asked.work.empty() ? "." : asked.work));
         shown.work = shown.work_place.path();
@@ -125,7 +125,7 @@ private:
             if (shown.system != "/") shown.system_place = std::move(*root);
         }
         shown.boot_id = isolate::random_uuid();
-        if (shown.system == "/") { // once for all slots
+        if (shown.system == "/") { // once for all workers
             if (unique_fd const etc{::open("/etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)}; etc) shown.etc = isolate::public_etc{etc.get(), true}.of(isolate::detail::shown_of_etc);
         }
         for (auto const& each : asked.bindings) {
@@ -228,12 +228,12 @@ private:
     }
 
     std::string data_dir_;
-    box_session session_;
-    abilities can_;
+    sandbox_session session_;
+    run::abilities can_;
     std::optional<isolate::cgroup_host> groups_;
     std::optional<held_lease> lease_;
     isolate::lent_work lent_;
     pid_t owner_ = ::getpid();
 };
 
-} // namespace sb::run
+} // namespace sb::local

@@ -2,7 +2,7 @@
 // Runs behind walls: a box for each level of strictness and each limit that its namespaces hold, used again when it is
 // provably clean.
 //
-// How it works: a ward is a control group with the nursery of its boxes. It is made anew when its group holds files that a run
+// How it works: a run_group is a control group with the nursery of its boxes. It is made anew when its group holds files that a run
 // has read or written: they would hide what the next one uses. One does for boxes that are used again. Where each
 // run gets a new box there are three, in turn: while a run is measured in one, the boxes of the next two are born in the
 // others, so that their birth is counted to nobody.
@@ -11,7 +11,7 @@
 #include <sb/isolate/box.hpp>
 #include <sb/isolate/copy_tree.hpp>
 #include <sb/isolate/large_file.hpp>
-#include <sb/run/cell.hpp>
+#include <sb/local/site.hpp>
 #include <algorithm>
 #include <csignal>
 #include <map>
@@ -23,10 +23,10 @@
 #include <sys/wait.h>
 #include <utility>
 
-namespace sb::run {
+namespace sb::local {
 
-/// What the boxes of a session share; made before the slots are forked.
-struct box_session {
+/// What the boxes of a session share; made before the workers are forked.
+struct sandbox_session {
     isolate::view shown;
     isolate::payload_user user;
     isolate::cgroup_host* groups = nullptr; ///< null: no control group can be made here
@@ -38,20 +38,20 @@ struct box_session {
     isolate::socket_share sockets = {}; ///< of the host's memory for them, for one run
 };
 
-class box_cell final : public cell {
+class sandbox_site final : public site {
 public:
-    static result<std::unique_ptr<cell>> make(box_session const& all, std::size_t number, isolate::order_room& room) {
+    static result<std::unique_ptr<site>> make(sandbox_session const& all, std::size_t number, isolate::order_room& room) {
         SB_CHECK(isolate::adopt_orphans()); // a zygote comes to us when its keeper is dead
-        std::unique_ptr<box_cell> made{new box_cell{all, number, room}};
-        for (std::size_t i = 0; i < (all.fresh ? fresh_wards : 1); ++i) {
-            if (all.groups) SB_CHECK(made->found(made->wards_[i]));
+        std::unique_ptr<sandbox_site> made{new sandbox_site{all, number, room}};
+        for (std::size_t i = 0; i < (all.fresh ? fresh_groups : 1); ++i) {
+            if (all.groups) SB_CHECK(made->found(made->groups_[i]));
         }
-        return std::unique_ptr<cell>{std::move(made)};
+        return std::unique_ptr<site>{std::move(made)};
     }
 
     result<void> prepare(int level) override {
-        for (std::size_t i = 1; all_->fresh && i < fresh_wards; ++i) SB_CHECK(open(wards_[i]));
-        SB_TRY([[maybe_unused]] auto* const place, box_in(wards_[0], {level, -1}, {}));
+        for (std::size_t i = 1; all_->fresh && i < fresh_groups; ++i) SB_CHECK(open(groups_[i]));
+        SB_TRY([[maybe_unused]] auto* const place, box_in(groups_[0], {level, -1}, {}));
         return {};
     }
     result<void> make_ready(isolate::job& job) override {
@@ -121,9 +121,9 @@ public:
     }
     std::int64_t helpers_cpu_ns() const override {
         auto all = retired_cpu_ns_;
-        for (auto const& each_ward : wards_) {
-            if (each_ward.origin) all += isolate::process_cpu_ns(each_ward.origin->pid());
-            for (auto const& [as, each] : each_ward.boxes) all += cpu_ns_of(each->walls);
+        for (auto const& each_group : groups_) {
+            if (each_group.origin) all += isolate::process_cpu_ns(each_group.origin->pid());
+            for (auto const& [as, each] : each_group.boxes) all += cpu_ns_of(each->walls);
         }
         return all;
     }
@@ -145,16 +145,16 @@ public:
     }
     void close() override {
         current_ = nullptr;
-        for (auto& each_ward : wards_) {
-            each_ward.boxes.clear(), each_ward.dying.clear();
-            each_ward.origin.reset();
-            if (each_ward.group) (void)each_ward.group->remove();
-            each_ward.group.reset();
+        for (auto& each_group : groups_) {
+            each_group.boxes.clear(), each_group.dying.clear();
+            each_group.origin.reset();
+            if (each_group.group) (void)each_group.group->remove();
+            each_group.group.reset();
         }
     }
 
 private:
-    static constexpr std::size_t fresh_wards = 3;
+    static constexpr std::size_t fresh_groups = 3;
     static constexpr std::int64_t more_boxes_bytes = std::int64_t{4} << 20; // that each box after the first takes at most
     static constexpr int most_looks = 16, looks_at_cached = 4;
     static constexpr std::int64_t looks_apart_ns = 500'000;
@@ -173,7 +173,7 @@ private:
         isolate::box walls;
         bool used = false;
     };
-    struct ward {
+    struct run_group {
         std::optional<isolate::cgroup> group;
         std::unique_ptr<isolate::nursery> origin;
         std::map<birth, std::unique_ptr<kept_box>> boxes;
@@ -182,7 +182,7 @@ private:
         std::int64_t light_ns = 0, looked_ns = 0; // when its group was last seen to hold little; to hold what
     };
 
-    box_cell(box_session const& all, std::size_t number, isolate::order_room& room) : all_{&all}, number_{number}, room_{&room} {
+    sandbox_site(sandbox_session const& all, std::size_t number, isolate::order_room& room) : all_{&all}, number_{number}, room_{&room} {
         plan_.shown = all.shown, plan_.user = all.user, plan_.lower = all.lower, plan_.copies_work = all.copies_work;
         if (all.owners) plan_.owners = unique_fd{::fcntl(all.owners.get(), F_DUPFD_CLOEXEC, 3)};
     }
@@ -233,7 +233,7 @@ private:
         }
         return {};
     }
-    ward& after(ward const& one) noexcept { return wards_[static_cast<std::size_t>(&one - wards_ + 1) % fresh_wards]; }
+    run_group& after(run_group const& one) noexcept { return groups_[static_cast<std::size_t>(&one - groups_ + 1) % fresh_groups]; }
     result<isolate::box_plan*> plan_of(birth const& as) {
         auto& plan = plans_[as];
         if (plan) return plan.get();
@@ -242,12 +242,12 @@ private:
         plan = std::move(made);
         return plan.get();
     }
-    static std::int64_t most_left(ward const& in) noexcept {
+    static std::int64_t most_left(run_group const& in) noexcept {
         return isolate::cgroup::most_left() + more_boxes_bytes * (std::max<std::int64_t>(std::ssize(in.boxes), 1) - 1);
     }
     /// Its group may hold more than the boxes that are in it. What many short runs ended with the kernel frees a moment later, some
     /// megabytes at a time: only when that stays is it laden, or when the run before was long enough to leave as much.
-    static bool is_laden(ward& in) {
+    static bool is_laden(run_group& in) {
         if (!in.group) return false;
         auto const now = monotonic_ns();
         if (in.group->left_over() <= most_left(in)) return in.light_ns = in.looked_ns = now, false;
@@ -260,7 +260,7 @@ private:
         return now - in.light_ns > trusted_ns;
     }
     /// Waits for what the kernel is about to free; what is cached it does not free by itself.
-    static result<bool> gets_light(ward& in) {
+    static result<bool> gets_light(run_group& in) {
         for (int looks = 0; looks < most_looks; ++looks) {
             if (looks >= looks_at_cached && in.group->cached_left().value_or(0) > most_left(in)) break;
             isolate::detail::nap(looks_apart_ns);
@@ -269,8 +269,8 @@ private:
         }
         return false;
     }
-    /// A ward whose group holds what earlier runs left in memory, from the beginning.
-    result<void> renew(ward& in) {
+    /// A run_group whose group holds what earlier runs left in memory, from the beginning.
+    result<void> renew(run_group& in) {
         current_ = nullptr;
         for (auto const& [as, each] : in.boxes) retired_cpu_ns_ += cpu_ns_of(each->walls), each->walls.kill();
         in.boxes.clear(), in.dying.clear();
@@ -280,15 +280,15 @@ private:
         in.group.reset();
         return found(in);
     }
-    /// A group for a ward, of another name each time: one that is dying may have the old one still.
-    result<void> found(ward& in) {
-        auto const n = wards_made_++;
-        SB_TRY(auto group, isolate::cgroup::make(*all_->groups, n == 0 ? cat("slot", number_) : cat("slot", number_, "w", n)));
+    /// A group for a run_group, of another name each time: one that is dying may have the old one still.
+    result<void> found(run_group& in) {
+        auto const n = groups_made_++;
+        SB_TRY(auto group, isolate::cgroup::make(*all_->groups, n == 0 ? cat("worker", number_) : cat("worker", number_, "w", n)));
         in.group.emplace(std::move(group));
         if (::geteuid() == 0) SB_CHECK(in.group->give_to(all_->user.uid));
         return {};
     }
-    result<void> open(ward& in) {
+    result<void> open(run_group& in) {
         if (in.origin) return {};
         in.boxes.clear(), in.dying.clear(); // where the group has sides, nobody may be in them when the nursery enters
         SB_TRY(auto made, isolate::nursery::make(plan_, *room_, in.group ? &*in.group : nullptr));
@@ -296,13 +296,13 @@ private:
         return {};
     }
     /// Limits of the last run are not for what is done between two.
-    static result<void> relax(ward& in) {
+    static result<void> relax(run_group& in) {
         if (!in.group) return {};
         SB_TRY([[maybe_unused]] auto const none, in.group->hold({isolate::limits::none, isolate::limits::none, in.held.cores >= 0 ? static_cast<double>(isolate::usable_cpus()) : -1.0, in.held.socket_bytes}));
         return {};
     }
-    /// Begins a box in a ward that has none of this kind.
-    result<void> begin_in(ward& in, birth const& as, isolate::scratch_size size) {
+    /// Begins a box in a run_group that has none of this kind.
+    result<void> begin_in(run_group& in, birth const& as, isolate::scratch_size size) {
         SB_TRY(auto* const plan, plan_of(as));
         SB_CHECK(relax(in));
         if (in.group) in.group->recount(); // who is in it will have changed when the next limits are set
@@ -316,7 +316,7 @@ private:
         return {};
     }
     /// A box of this kind that nothing of an earlier run is in.
-    result<kept_box*> box_in(ward& in, birth const& as, isolate::scratch_size size) {
+    result<kept_box*> box_in(run_group& in, birth const& as, isolate::scratch_size size) {
         auto* const before = std::exchange(current_, nullptr);
         auto const place = in.boxes.find(as);
         bool there_is = place != in.boxes.end();
@@ -341,7 +341,7 @@ private:
         return isolate::process_cpu_ns(keeper) + (reaper == keeper ? 0 : isolate::process_cpu_ns(reaper));
     }
     /// Lets a box die while something else is done, and keeps count of what it has used.
-    void retire(ward& in, birth const& as) {
+    void retire(run_group& in, birth const& as) {
         auto one = in.boxes.extract(as);
         if (one.empty()) return;
         retired_cpu_ns_ += cpu_ns_of(one.mapped()->walls);
@@ -349,14 +349,14 @@ private:
         in.dying.push_back(std::move(one.mapped()));
     }
 
-    box_session const* all_;
+    sandbox_session const* all_;
     std::size_t number_;
-    std::size_t wards_made_ = 0;
+    std::size_t groups_made_ = 0;
     isolate::order_room* room_;
     isolate::nursery_plan plan_;
     std::map<birth, std::unique_ptr<isolate::box_plan>> plans_;
-    ward wards_[fresh_wards];
-    ward* here_ = &wards_[0];
+    run_group groups_[fresh_groups];
+    run_group* here_ = &groups_[0];
     kept_box* current_ = nullptr;
     struct {
         birth as{};
@@ -371,4 +371,4 @@ private:
     bool renewed_scratch_ = false; // what the last run had written was much; the one after it may write as much
 };
 
-} // namespace sb::run
+} // namespace sb::local

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// A slot: a small process in which runs happen, one after the other.
+// A worker: a small process in which runs happen, one after the other.
 //
-// How it works: the session forks its slots before it reads anything large, and each slot waits on a socket for jobs,
-// runs them (isolate/watch.hpp) in its cell (cell.hpp) and answers with what happened. A process of its own keeps the
-// runs of one slot apart from those of another, and its reaper keeps the peak memory of a payload honest, because Linux
+// How it works: a backend forks its workers before the session reads anything large, and each worker waits on a socket for jobs,
+// runs them (isolate/watch.hpp) in its site (site.hpp) and answers with what happened. A process of its own keeps the
+// runs of one worker apart from those of another, and its reaper keeps the peak memory of a payload honest, because Linux
 // counts the memory of whoever called exec as the payload's first peak. When the session dies, by whatever signal, the
-// kernel tells its slots: they end their run and clear up. When a slot dies, its reaper and its payload die with
-// it, and what is left of the tree comes to the session, which is a subreaper too. A slot that does not come to an end
+// kernel tells its workers: they end their run and clear up. When a worker dies, its reaper and its payload die with
+// it, and what is left of the tree comes to the session, which is a subreaper too. A worker that does not come to an end
 // when it should is killed: by the session that told it to end, and by the kernel when the session is dead or a run is
 // overdue.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/last_resort.hpp>
 #include <sb/isolate/cpus.hpp>
-#include <sb/run/cell.hpp>
-#include <sb/run/wire.hpp>
+#include <sb/local/site.hpp>
+#include <sb/local/wire.hpp>
+#include <sb/run/lane.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -34,26 +35,25 @@
 #include <utility>
 #include <vector>
 
-namespace sb::run {
+namespace sb::local {
 
 enum class errand : std::uint8_t {
-    prepare, ///< builds the cell ahead of the first run
-    run, ///< in clean folders
-    look, ///< in the folders as the run before left them: for checks
+    prepare, ///< builds the site ahead of the first run
+    run, ///< in clean folders, or a check in the folders as the run before left them
     keep ///< moves those folders aside, under a name
 };
 
-/// What a slot may do with processors.
-struct slot_cpus {
+/// What a worker may do with processors.
+struct worker_cpus {
     bool spare = false; ///< see watch_calls
     isolate::home_cpu home = {};
 };
 
-class slot {
+class worker {
 public:
-    /// Forks. `others` are slots made before: the child closes its copies of their ends.
-    static result<slot> make(isolate::session_folder& session, std::size_t number, std::vector<slot> const& others, cell_maker const& make_cell, slot_cpus const& cpus) {
-        slot made;
+    /// Forks. `others` are workers made before: the child closes its copies of their ends.
+    static result<worker> make(isolate::session_folder& session, std::size_t number, std::vector<worker> const& others, site_maker const& make_site, worker_cpus const& cpus) {
+        worker made;
         made.cpus_ = cpus;
         int ends[2];
         if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
@@ -65,26 +65,26 @@ public:
         made.number_ = number;
         auto const session_pid = ::getpid();
         sigset_t before;
-        block_all_signals(&before); // a handler of the session's program is not for the slot
+        block_all_signals(&before); // a handler of the session's program is not for the worker
         made.pid_ = ::fork();
         if (made.pid_ < 0) {
             auto const wrong = last_error("fork");
             ::sigprocmask(SIG_SETMASK, &before, nullptr);
             return wrong;
         }
-        ::setpgid(made.pid_, 0); // by whichever of the two is first: what a slot starts is known by its group, or has a session of its own
+        ::setpgid(made.pid_, 0); // by whichever of the two is first: what a worker starts is known by its group, or has a session of its own
         if (made.pid_ > 0) {
             ::sigprocmask(SIG_SETMASK, &before, nullptr);
             return made;
         }
 
         hear_of_death();
-        ::prctl(PR_SET_NAME, "sb-exec slot");
+        ::prctl(PR_SET_NAME, "sb-exec worker");
         for (auto const& other : others) ::close(other.socket_.get());
         ::close(ends[0]);
         for (int const s : {SIGINT, SIGTERM, SIGHUP}) std::signal(s, SIG_DFL);
         if (unique_fd const null{::open("/dev/null", O_RDWR | O_CLOEXEC)}; null) ::dup2(null.get(), 0), ::dup2(null.get(), 1);
-        made.serve(session, theirs.get(), session_pid, make_cell);
+        made.serve(session, theirs.get(), session_pid, make_site);
         ::_exit(0); // nothing of the session is undone twice
     }
 
@@ -95,9 +95,9 @@ public:
     int out() const noexcept { return out_.get(); }
     int err() const noexcept { return err_.get(); }
 
-    result<void> send(errand what, isolate::job const& job) {
+    result<void> send(run::job const& job) {
         packer wire;
-        wire(what);
+        wire(errand::run);
         pass_job(wire, job);
         return send_message(socket_.get(), wire.text());
     }
@@ -113,12 +113,12 @@ public:
         wire(level);
         return send_message(socket_.get(), wire.text());
     }
-    /// Takes what there is of answers, without waiting for more; false when nobody is there any more. A slot sends as much of one as
+    /// Takes what there is of answers, without waiting for more; false when nobody is there any more. A worker sends as much of one as
     /// there is room for and then makes its next run.
     bool look_for_answers() { return answers_.take_in(socket_.get(), MSG_DONTWAIT); }
     /// A whole answer is here already: a poll of `socket` knows nothing of it.
     bool has_answer() const noexcept { return answers_.has_one(); }
-    /// Closes our end: a slot that has something to say finds nobody, and ends.
+    /// Closes our end: a worker that has something to say finds nobody, and ends.
     void hang_up() noexcept { socket_.reset(); }
     /// Waits until it has ended, and kills it when it has not by then (monotonic). True when it ended by itself, and so cleared up.
     bool await_end(std::int64_t until_ns) const noexcept {
@@ -129,17 +129,22 @@ public:
         int status = 0;
         return retry([&] { return ::waitpid(pid_, &status, 0); }) > 0 && WIFEXITED(status);
     }
+    struct answer {
+        std::uint64_t number; ///< of the job; 0 for what is none
+        isolate::outcome got;
+    };
     /// The answer to what was sent; waits for it.
-    result<isolate::outcome> receive() {
+    result<answer> receive() {
         auto const text = answers_.receive(socket_.get());
-        if (!text) return system_error(cat("slot ", number_, " (process ", pid_, ") died"));
+        if (!text) return system_error(cat("worker ", number_, " (process ", pid_, ") died"));
         unpacker wire{*text};
         std::string wrong;
         wire(wrong);
         if (!wrong.empty()) return system_error(wrong);
-        isolate::outcome got;
-        pass_outcome(wire, got);
-        return got;
+        answer made{};
+        wire(made.number);
+        pass_outcome(wire, made.got);
+        return made;
     }
 
 private:
@@ -195,30 +200,31 @@ private:
     }
 
     /// In the child: answers until the session is gone or says SIGTERM.
-    void serve(isolate::session_folder& session, int socket, pid_t session_pid, cell_maker const& make_cell) {
+    void serve(isolate::session_folder& session, int socket, pid_t session_pid, site_maker const& make_site) {
         auto runs = isolate::watcher::make(out_.get(), err_.get());
         auto room = isolate::order_room::make();
         std::string broken = runs.has_error() ? runs.error().what : room.has_error() ? room.error().what : "";
-        std::unique_ptr<cell> here;
+        std::unique_ptr<site> here;
         usage_watch meanwhile{isolate::bystander_watch::of_this_machine(), session_pid};
         if (broken.empty()) {
-            auto made = make_cell(session, number_, *room);
+            auto made = make_site(session, number_, *room);
             if (made.has_error()) broken = made.error().what;
             else here = std::move(*made);
         }
         // an answer is packed and sent while the next run is under way, so that neither waits for the session to wake up
-        struct answer {
+        struct debt {
             std::string wrong;
-            isolate::outcome got;
+            answer made;
         };
-        std::optional<answer> owed;
+        std::optional<debt> owed;
         inbox orders;
         outbox answers;
         auto const pay = [&](bool wait) { // a session that does not read is waited for between runs, not in one
             if (owed) {
                 packer wire;
                 wire(owed->wrong);
-                pass_outcome(wire, owed->got);
+                wire(owed->made.number);
+                pass_outcome(wire, owed->made.got);
                 owed.reset();
                 answers.put(wire.text());
             }
@@ -233,19 +239,19 @@ private:
             if (!at_hand && !waiting[0].revents) continue;
             auto const text = orders.receive(socket);
             if (!text) break;
-            answer made{broken, {}};
+            debt next{broken, {}};
             if (broken.empty()) {
-                auto const done = execute(*text, session, *runs, *room, *here, meanwhile, made.got, pay);
-                if (done.has_error()) made.wrong = done.error().what;
+                auto const done = execute(*text, session, *runs, *room, *here, meanwhile, next.made, pay);
+                if (done.has_error()) next.wrong = done.error().what;
             }
             if (!pay(true)) break;
-            owed.emplace(std::move(made));
+            owed.emplace(std::move(next));
         }
         (void)pay(true);
         if (!here) return;
         if (::getppid() != session_pid) without_session().in(most_clearing_ns);
         here->close();
-        // the session would remove its own folder; when it is dead, the last of its slots does
+        // the session would remove its own folder; when it is dead, the last of its workers does
         if (::getppid() == session_pid) return;
         if (auto const left = isolate::detail::names_in(session.fd()); left && *left == std::vector<std::string>{"owner"}) (void)session.remove();
     }
@@ -279,8 +285,18 @@ private:
         if (::ftruncate(file, 0) == 0) ::lseek(file, 0, SEEK_SET);
     }
 
-    result<void> execute(std::string_view text, isolate::session_folder& session, isolate::watcher& runs, isolate::order_room& room, cell& here,
-                         usage_watch& meanwhile, isolate::outcome& got, std::function<bool(bool)> const& pay) {
+    isolate::job as_watched(run::job&& asked) const {
+        isolate::job job;
+        job.path = std::move(asked.path), job.argv = std::move(asked.argv), job.environment = std::move(asked.environment);
+        job.held = asked.limits;
+        job.in = std::move(asked.in), job.in_called = std::move(asked.in_called);
+        job.copies = asked.copies, job.wait_tree = asked.wait_tree, job.reports = asked.reports, job.keep_output = asked.keep_output;
+        if (job.held.cpus >= 0) job.first_cpu = number_ * static_cast<std::size_t>(job.held.cpus);
+        return job;
+    }
+
+    result<void> execute(std::string_view text, isolate::session_folder& session, isolate::watcher& runs, isolate::order_room& room, site& here,
+                         usage_watch& meanwhile, answer& made, std::function<bool(bool)> const& pay) {
         unpacker wire{text};
         errand what{};
         wire(what);
@@ -294,10 +310,14 @@ private:
             wire(level);
             return here.prepare(level);
         }
-        isolate::job job;
-        pass_job(wire, job);
+        run::job asked;
+        pass_job(wire, asked);
+        made.number = asked.number;
+        auto& got = made.got;
+        bool const is_check = asked.is_check;
+        auto job = as_watched(std::move(asked));
         unique_fd shown;
-        if (what == errand::run) {
+        if (!is_check) {
             SB_CHECK(here.make_ready(job));
         } else if (auto const ready = here.look(job); ready.has_error()) {
             got.trouble = ready.error().what; // the run had to be ended with all that was around it: its check is not passed, and the next run is another matter
@@ -325,7 +345,7 @@ private:
     inbox answers_;
     pid_t pid_ = -1;
     std::size_t number_ = 0;
-    slot_cpus cpus_;
+    worker_cpus cpus_;
 };
 
-} // namespace sb::run
+} // namespace sb::local

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include <sb/run/compose.hpp>
+#include <sb/local/ends.hpp>
 #include <cerrno>
 #include <csignal>
-#include <map>
 #include <string>
 #include <vector>
 
-using namespace sb::run;
+using namespace sb::local;
 using sb::end_class;
 using sb::isolate::killer;
 
@@ -158,57 +157,4 @@ TEST_CASE("a program that could not be executed is a matter of setup") {
     got.copies[0].failure = {sb::isolate::spawn_step::exec, EACCES};
     CHECK(tell(got).end.class_ == end_class::setup);
     CHECK(tell(got).end.reason == "exec: Permission denied");
-}
-
-TEST_CASE("a record adds up its copies and keeps unknown apart from zero") {
-    sb::isolate::outcome got;
-    for (double const s : {1.0, 2.0}) {
-        auto& copy = got.copies.emplace_back();
-        sb::isolate::raw_usage raw;
-        raw.user_us = static_cast<std::int64_t>(s * 1e6), raw.system_us = raw.user_us / 2;
-        raw.peak_rss_bytes = static_cast<std::int64_t>(s * 100);
-        raw.read_bytes = 10, raw.processes = 1;
-
-        copy.used = sb::isolate::usage{raw};
-    }
-    got.wall_s = 4;
-    auto const backend = sb::run::backend{"plain", {}, "", {}, nullptr};
-    run_context context;
-    context.with = &backend;
-    enforcement held;
-    held.copies = 2;
-    auto const r = compose(context, {}, held, {}, got, std::nullopt, {});
-    CHECK(r.cpu_user_s == 3.0);
-    CHECK(r.cpu_sys_s == 1.5);
-    CHECK(r.peak_rss_bytes == 200);
-    CHECK(r.read_bytes == 20);
-    CHECK(r.write_bytes == 0);
-    CHECK_FALSE(r.read_logical_bytes.has_value()); // nobody counted
-    CHECK_FALSE(r.net_rx_bytes.has_value());
-    CHECK(r.metrics.at("concurrency_level") == 2.0);
-    CHECK(r.metrics.at("concurrency_throughput") == 0.5);
-}
-
-TEST_CASE("a value that the workload reports replaces the rule") {
-    auto got = one(exit_status(1));
-    auto const backend = sb::run::backend{"plain", {}, "", {}, nullptr};
-    run_context context;
-    context.with = &backend;
-    CHECK(compose(context, {}, {}, {}, got, std::nullopt, {}).value == 0.0);
-    reported found;
-    found.value = 12.5;
-    CHECK(compose(context, {}, {}, {}, got, std::nullopt, found).value == 12.5);
-    CHECK(compose(context, {}, {}, {}, got, true, found).value == 12.5);
-    CHECK(compose(context, {}, {}, {}, got, false, found).value == 0.0); // its output was wrong, and so is not believed
-}
-
-TEST_CASE("a metric under a name of ours is ours or none") {
-    auto got = one(0);
-    auto const backend = sb::run::backend{"plain", {}, "", {}, nullptr};
-    run_context context;
-    context.with = &backend;
-    reported found;
-    found.metrics = {{"output_check", 1.0}, {"wall_s", 0.0}, {"speed", 3.0}};
-    CHECK(compose(context, {}, {}, {}, got, std::nullopt, found).metrics == std::map<std::string, double>{{"speed", 3.0}});
-    CHECK(compose(context, {}, {}, {}, got, false, found).metrics == std::map<std::string, double>{{"output_check", 0.0}, {"speed", 3.0}});
 }

@@ -3,15 +3,15 @@
 #include "support/group.hpp"
 #include "support/victim.hpp"
 #include <sb/isolate/cgroup_host.hpp>
-#include <sb/run/lease.hpp>
+#include <sb/local/lease.hpp>
 #include <algorithm>
 #include <csignal>
 #include <sys/wait.h>
 
 using namespace sb::test;
-using sb::run::held_lease;
-using sb::run::new_lease;
-using sb::run::sweep_leases;
+using sb::local::held_lease;
+using sb::local::new_lease;
+using sb::local::sweep_leases;
 
 namespace {
 
@@ -83,37 +83,37 @@ TEST_CASE("a lease is one private line that names what is out, and goes with its
 
 TEST_CASE("the users that leases name are known, and what is no lease names none") {
     folder data;
-    CHECK(sb::run::leased_users(data.path()).empty());
+    CHECK(sb::local::leased_users(data.path()).empty());
     auto terms = new_lease(id), other = new_lease("ba9876543210"), silent = new_lease("aaaaaaaaaaaa");
     terms.uid = 1879100007, other.uid = 1879999999;
     auto const first = held_lease::take(data.path(), terms), second = held_lease::take(data.path(), other), third = held_lease::take(data.path(), silent);
     REQUIRE_FALSE((first.has_error() || second.has_error() || third.has_error()));
     put(data / "leases/bbbbbbbbbbbb", "not a lease\n");
     REQUIRE(::symlink("0123456789ab", (data / "leases/cccccccccccc").c_str()) == 0);
-    auto users = sb::run::leased_users(data.path());
+    auto users = sb::local::leased_users(data.path());
     std::sort(users.begin(), users.end());
     CHECK(users == std::vector<std::int64_t>{1879100007, 1879999999});
     for (auto const* const each : {"bbbbbbbbbbbb", "cccccccccccc"}) ::unlink((data / (std::string{"leases/"} + each)).c_str());
 }
 
-TEST_CASE("a lease stands while its owner or any forked slot lives") {
+TEST_CASE("a lease stands while its owner or any forked worker lives") {
     folder data;
     int told = -1;
     auto const owner = session(data.path(), id, told, [](held_lease&, int to) {
-        auto const slot = ::fork();
-        if (slot == 0) ::pause(), ::_exit(0);
-        tell(to, slot);
+        auto const worker = ::fork();
+        if (worker == 0) ::pause(), ::_exit(0);
+        tell(to, worker);
     });
-    auto const slot = static_cast<pid_t>(hear(told));
+    auto const worker = static_cast<pid_t>(hear(told));
     std::vector<std::string> stuck;
     CHECK(sweep_leases(data.path(), stuck) == 0);
     ::kill(owner, SIGKILL);
     ::waitpid(owner, nullptr, 0);
     CHECK(sweep_leases(data.path(), stuck) == 0);
     CHECK(exists(data / "leases/0123456789ab"));
-    ::kill(slot, SIGKILL);
+    ::kill(worker, SIGKILL);
     char c;
-    CHECK(::read(told, &c, 1) == 0); // the slot held the other end: now it is gone
+    CHECK(::read(told, &c, 1) == 0); // the worker held the other end: now it is gone
     // its descriptors close one after the other: the pipe may go before the lock
     for (auto const until = sb::monotonic_ns() + 5'000'000'000; exists(data / "leases/0123456789ab") && sb::monotonic_ns() < until;) sweep_leases(data.path(), stuck);
     CHECK_FALSE(exists(data / "leases/0123456789ab"));
@@ -161,7 +161,7 @@ TEST_CASE("what a killed session left is killed and removed: processes, groups, 
     REQUIRE(names(temp.path()).size() == 1);
     ::kill(owner, SIGKILL);
     ::waitpid(owner, nullptr, 0);
-    auto const terms = sb::run::detail::read_lease(sb::open_file(data / "leases/" + own, O_RDONLY)->get(), own);
+    auto const terms = sb::local::detail::read_lease(sb::open_file(data / "leases/" + own, O_RDONLY)->get(), own);
     REQUIRE_FALSE(terms.has_error());
     auto const left = [&] {
         int n = 0;
@@ -338,7 +338,7 @@ TEST_CASE("a lease is taken in no folder that others could exchange, and nothing
         REQUIRE_FALSE(lease.has_error());
         lease->leave();
     }
-    CHECK(sb::run::leased_users(data).size() == 1);
+    CHECK(sb::local::leased_users(data).size() == 1);
     REQUIRE((::mkdir(open.c_str(), 0700) == 0 && ::chmod(open.c_str(), 0777) == 0));
     auto const refused = held_lease::take(open, terms);
     REQUIRE(refused.has_error());
@@ -347,7 +347,7 @@ TEST_CASE("a lease is taken in no folder that others could exchange, and nothing
     CHECK(names(open).empty());
     REQUIRE(::rename((data + "/leases").c_str(), (open + "/leases").c_str()) == 0);
     std::vector<std::string> stuck;
-    CHECK(sb::run::leased_users(open).empty());
+    CHECK(sb::local::leased_users(open).empty());
     CHECK(sweep_leases(open, stuck) == 0);
     CHECK(exists(open + "/leases/0123456789ab"));
     REQUIRE(::chmod(open.c_str(), 0700) == 0);

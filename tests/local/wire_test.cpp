@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include <sb/run/wire.hpp>
+#include <sb/local/wire.hpp>
 #include <string>
 #include <sys/socket.h>
 #include <thread>
 
-using namespace sb::run;
+using namespace sb::local;
 
 namespace {
 

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace sb::run {
+namespace sb::local {
 
 class hidden_command {
 public:
@@ -158,4 +158,4 @@ private:
     isolate::payload_user payload_;
 };
 
-} // namespace sb::run
+} // namespace sb::local

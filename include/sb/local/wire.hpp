@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Jobs and outcomes between a session and its slots: two ends of one program, so plain bytes do.
+// Jobs and outcomes between lanes and their workers: two ends of one program, so plain bytes do.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <poll.h>
 #include <string>
 #include <string_view>
 #include <sys/socket.h>
@@ -16,7 +17,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace sb::run {
+namespace sb::local {
 
 /// Appends what it is given.
 class packer {
@@ -77,8 +78,8 @@ private:
 /// One definition for both directions.
 template <class Wire, class Job>
 void pass_job(Wire& wire, Job& job) {
-    wire(job.path), wire(job.argv), wire(job.environment), wire(job.folder), wire(job.held), wire(job.in), wire(job.in_called), wire(job.copies);
-    wire(job.wait_tree), wire(job.reports), wire(job.keep_output), wire(job.first_cpu);
+    wire(job.number), wire(job.path), wire(job.argv), wire(job.environment), wire(job.limits), wire(job.in), wire(job.in_called), wire(job.copies);
+    wire(job.wait_tree), wire(job.reports), wire(job.keep_output), wire(job.is_check);
 }
 template <class Wire, class Captured>
 void pass_captured(Wire& wire, Captured& stream) {
@@ -91,6 +92,12 @@ void pass_outcome(Wire& wire, Outcome& got) {
     wire(got.read_chars), wire(got.written_chars), wire(got.cancelled_bytes), wire(got.processes_made), wire(got.refused_forks), wire(got.left_running);
     wire(got.orphan_broke_file_limit), wire(got.file_limit_reached), wire(got.reaper_lost), wire(got.reaper_cpu_ns), wire(got.group), wire(got.charged), wire(got.net_rx_bytes), wire(got.net_tx_bytes), wire(got.scratch_full), wire(got.renewed), wire(got.bystanders), wire(got.shown), wire(got.reports), wire(got.reports_cut);
     pass_captured(wire, got.out), pass_captured(wire, got.err);
+}
+
+/// Until the socket can be used, also where it is set not to wait.
+inline bool await(int socket, short event) {
+    pollfd one{socket, event, 0};
+    return retry([&] { return ::poll(&one, 1, -1); }) > 0;
 }
 
 /// Messages on their way: a length, then that many bytes.
@@ -106,7 +113,8 @@ public:
         std::size_t sent = 0;
         while (sent < left_.size()) {
             auto const n = retry([&] { return ::send(socket, left_.data() + sent, left_.size() - sent, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT)); });
-            if (n < 0 && !wait && errno == EAGAIN) break;
+            if (n < 0 && errno == EAGAIN && !wait) break;
+            if (n < 0 && errno == EAGAIN && await(socket, POLLOUT)) continue;
             if (n < 0) return false;
             sent += static_cast<std::size_t>(n);
         }
@@ -122,7 +130,7 @@ private:
 inline result<void> send_message(int socket, std::string_view text) {
     outbox one;
     one.put(text);
-    if (!one.send(socket, true)) return last_error("send to a slot");
+    if (!one.send(socket, true)) return last_error("send to a worker");
     return {};
 }
 
@@ -132,7 +140,7 @@ public:
     /// The next one, waited for, and good until the next call. Nothing when the other end is gone.
     std::optional<std::string_view> receive(int socket) {
         while (!has_one())
-            if (!take_in(socket)) return std::nullopt;
+            if (!await(socket, POLLIN) || !take_in(socket)) return std::nullopt;
         auto const size = next_size();
         std::string_view const text{room_.data() + begin_ + sizeof size, size};
         begin_ += sizeof size + size;
@@ -162,4 +170,4 @@ private:
     std::size_t begin_ = 0, end_ = 0; // what has arrived and was not taken
 };
 
-} // namespace sb::run
+} // namespace sb::local

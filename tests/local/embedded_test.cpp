@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A session inside a program that has signals and children of its own.
 #include "support/catch.hpp"
+#include <sb/local/worker_pool.hpp>
 #include <sb/run/signal_pipe.hpp>
-#include <sb/run/slot_pool.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <string>
@@ -10,7 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-using namespace sb::run;
+using namespace sb::local;
+using sb::run::signal_pipe;
 
 namespace {
 
@@ -54,43 +55,43 @@ TEST_CASE("a program's own handlers are back when its session is over, and what 
     ::sigaction(SIGHUP, &before[1], nullptr);
 }
 
-TEST_CASE("a pool ends its slots and leaves other children and the fate of orphans as they were") {
+TEST_CASE("a pool ends its workers and leaves other children and the fate of orphans as they were") {
     for (bool const killed : {false, true}) {
         bystander const before{true};
-        auto pool = slot_pool::make(2);
+        auto pool = worker_pool::make(2);
         REQUIRE_FALSE(pool.has_error());
         bystander const meanwhile{false};
-        auto const slot = pool->slots().front().pid();
-        if (killed) ::kill(slot, SIGKILL);
+        auto const worker = pool->workers().front().pid();
+        if (killed) ::kill(worker, SIGKILL);
         pool->close();
         CHECK(before.alive());
         CHECK(meanwhile.alive());
-        CHECK(::waitpid(slot, nullptr, WNOHANG) < 0);
+        CHECK(::waitpid(worker, nullptr, WNOHANG) < 0);
         int adopts = -1;
         ::prctl(PR_GET_CHILD_SUBREAPER, &adopts);
         CHECK(adopts == 0);
     }
 }
 
-TEST_CASE("what a killed slot's run had started dies with the pool") {
+TEST_CASE("what a killed worker's run had started dies with the pool") {
     char const* const temp = std::getenv("TMPDIR");
     auto const told = sb::cat(temp ? temp : "/tmp", "/embedded-test-", ::getpid());
-    auto pool = slot_pool::make(1);
+    auto pool = worker_pool::make(1);
     REQUIRE_FALSE(pool.has_error());
-    sb::isolate::job job;
+    sb::run::job job;
     job.path = "/bin/sh";
     job.argv = {"sh", "-c", sb::cat("setsid sh -c 'echo $$ >", told, ".new && mv ", told, ".new ", told, " && exec sleep 600' & sleep 600")};
     job.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
     job.in = "/dev/null";
-    job.held.wall_ns = 600'000'000'000;
-    auto& slot = pool->slots().front();
-    REQUIRE_FALSE(slot.send(errand::run, job).has_error());
+    job.limits.wall_ns = 600'000'000'000;
+    auto& worker = pool->workers().front();
+    REQUIRE_FALSE(worker.send(job).has_error());
     auto text = sb::read_file(told);
     for (; text.has_error(); text = sb::read_file(told)) ::usleep(1000);
     ::unlink(told.c_str());
     auto const left = static_cast<pid_t>(std::stol(*text));
     CHECK(::kill(left, 0) == 0);
-    ::kill(slot.pid(), SIGKILL);
+    ::kill(worker.pid(), SIGKILL);
     pool->close();
     CHECK(::kill(left, 0) < 0);
 }

@@ -2,7 +2,7 @@
 // What a session has out on the host, kept in a file that outlives it, so that nothing stays when it is killed.
 //
 // How it works: the file is written whole under another name, locked (flock), and only then given its own, so a lease is
-// never seen in part and never seen unlocked while its owner lives. Forked slots share the open description and with it
+// never seen in part and never seen unlocked while its owner lives. Forked workers share the open description and with it
 // the lock: it is free exactly when all of them are dead. A later session takes the lock, clears away, removes the file.
 // A crash before the name is given leaves a file ".ID.MACHINE.new" and nothing else, since the rest is made after the lease.
 // A home may be shared by machines, and a lock may be seen by one of them alone: each sees to its own leases.
@@ -30,7 +30,7 @@
 #include <utility>
 #include <vector>
 
-namespace sb::run {
+namespace sb::local {
 
 namespace detail {
 
@@ -65,7 +65,7 @@ inline lease_record new_lease(std::string id) {
     return made;
 }
 
-/// The lease of a session. Whoever took it gives it back; a forked slot lets it be.
+/// The lease of a session. Whoever took it gives it back; a forked worker lets it be.
 class held_lease {
 public:
     /// Before anything of what `terms` names is made.
@@ -92,7 +92,7 @@ public:
         if (owner_ == ::getpid()) (void)give_back();
     }
 
-    /// Other terms under the same name, in one step: before more is made than the lease says, and before slots are forked,
+    /// Other terms under the same name, in one step: before more is made than the lease says, and before workers are forked,
     /// which hold the lock of the file that was theirs.
     result<void> change(lease_record const& terms) { return terms.id == name_ ? write(terms) : result<void>{caller_error("a lease keeps its name")}; }
     /// When all that it names is gone.
@@ -232,4 +232,4 @@ inline int sweep_leases(std::string const& data_dir, std::vector<std::string>& s
     return swept;
 }
 
-} // namespace sb::run
+} // namespace sb::local

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "support/victim.hpp"
-#include <sb/run/hidden_command.hpp>
+#include <sb/local/hidden_command.hpp>
 #include <string>
 #include <sys/stat.h>
 
-using namespace sb::run;
+using namespace sb::local;
 
 namespace {
 void put(std::string const& path, std::string const& text, mode_t mode) {

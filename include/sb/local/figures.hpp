@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// What a watcher saw of a run, as every backend tells it.
+#pragma once
+#include <sb/isolate/job.hpp>
+#include <sb/isolate/limits.hpp>
+#include <sb/local/ends.hpp>
+#include <sb/run/lane.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace sb::local {
+
+namespace detail {
+
+/// Figures of the control group, which counts every process of the tree, take the place of those of wait4.
+inline void count_group(run::run_figures& r, isolate::outcome const& got) {
+    auto const& group = *got.group;
+    if (group.cpu_ns) {
+        auto const total = static_cast<double>(std::max<std::int64_t>(*group.cpu_ns - got.reaper_cpu_ns, 0)) / 1e9;
+        auto const user = static_cast<double>(group.cpu_user_ns.value_or(0)), system = static_cast<double>(group.cpu_system_ns.value_or(0));
+        auto const share = user + system > 0 ? user / (user + system) : 1;
+        r.cpu_user_s = total * share;
+        r.cpu_sys_s = total - *r.cpu_user_s;
+    }
+    if (group.memory_peak_bytes && group.memory_base_bytes) {
+        auto const peak = std::max<std::int64_t>(*group.memory_peak_bytes - *group.memory_base_bytes, 0) + group.socket_peak_bytes.value_or(0);
+        r.peak_rss_bytes.reset();
+        if (peak > 0) r.peak_rss_bytes = peak; // less than the kernel's step is unknown
+        if (r.peak_rss_bytes && got.charged && got.charged->file_bytes && got.charged->shmem_bytes) {
+            r.peak_file_bytes = std::clamp<std::int64_t>(*got.charged->file_bytes, 0, *r.peak_rss_bytes);
+            r.peak_shm_bytes = std::clamp<std::int64_t>(*got.charged->shmem_bytes, 0, *r.peak_rss_bytes - *r.peak_file_bytes);
+            r.peak_anon_bytes = *r.peak_rss_bytes - *r.peak_file_bytes - *r.peak_shm_bytes;
+        }
+    }
+    r.max_pids = group.max_pids;
+    if (group.throttled_ns && *group.throttled_ns > 0) r.cpu_throttled_s = static_cast<double>(*group.throttled_ns) / 1e9;
+}
+
+inline run::run_figures figures_of(isolate::outcome const& got, run::job const& what) {
+    run::run_figures r;
+    isolate::usage used;
+    for (auto const& copy : got.copies) used.add(copy.used);
+    used.add(got.orphans);
+    if (used.known) {
+        r.cpu_user_s = used.user_s, r.cpu_sys_s = used.system_s;
+        r.peak_rss_bytes = used.peak_rss_bytes;
+        r.read_bytes = used.read_bytes, r.write_bytes = used.written_bytes;
+        r.read_logical_bytes = got.read_chars, r.write_logical_bytes = got.written_chars, r.write_cancelled_bytes = got.cancelled_bytes;
+    }
+    r.left_running = got.left_running;
+    r.net_rx_bytes = got.net_rx_bytes, r.net_tx_bytes = got.net_tx_bytes;
+    if (got.group) count_group(r, got);
+    if (!r.max_pids && got.refused_forks > 0 && what.copies == 1) r.max_pids = what.limits.numbered_pids; // so many there were when one more was refused
+    if (!r.max_pids && got.processes_made == 1) r.max_pids = 1; // no peak is kept, or that of all runs, but there was one alone
+    return r;
+}
+
+} // namespace detail
+
+/// Takes the texts out of `got`.
+inline run::outcome outcome_of(isolate::outcome&& got, run::job const& what) {
+    run::outcome all;
+    all.number = what.number;
+    all.started_ns = got.started_ns, all.wall_s = got.wall_s;
+    all.copies = static_cast<int>(got.copies.size());
+    all.end = end_of_run(got, what.limits, all.limits_hit, all.copies_not_ok);
+    all.used = detail::figures_of(got, what);
+    if (what.limits.level > 0) all.fresh = got.renewed;
+    if (got.bystanders) all.noise = run_noise{got.bystanders->window_s, got.bystanders->steal_s, got.bystanders->others_cpu_s};
+    all.out = std::move(got.out), all.err = std::move(got.err);
+    all.reports = std::move(got.reports), all.reports_cut = got.reports_cut;
+    if (what.is_check) all.lost = std::move(got.trouble);
+    return all;
+}
+
+} // namespace sb::local

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Backends without a sandbox: a session, a process group, a clean environment and private folders, and rlimits unless
+// nothing is to be limited. They need no privilege and no kernel feature beyond Linux 4.
+#pragma once
+#include <sb/isolate/cgroup_limits.hpp>
+#include <sb/local/local_backend.hpp>
+#include <sb/run/enforce.hpp>
+#include <map>
+#include <string>
+
+namespace sb::local {
+
+namespace detail {
+
+/// The same on every backend: the kernel adds a process's figures to those of whoever waits for it, the reaper in the end.
+inline std::map<std::string, std::string> traffic_sources() {
+    return {{"read_bytes", "wait4, the tree as far as waited for; from storage"},
+            {"write_bytes", "wait4, the tree as far as waited for; made dirty for storage"},
+            {"read_logical_bytes", "/proc/PID/io, the tree as far as waited for"},
+            {"write_logical_bytes", "/proc/PID/io, the tree as far as waited for"},
+            {"noise", "/proc/stat less our own, between runs, at most every 100 ms"}};
+}
+inline std::map<std::string, std::string> plain_sources() {
+    auto all = traffic_sources();
+    all["cpu_user_s"] = "wait4, the tree as far as waited for";
+    all["peak_rss_bytes"] = "wait4, the largest process waited for; never below the reaper's own";
+    return all;
+}
+
+} // namespace detail
+
+class plain_backend final : public local_backend {
+public:
+    enum class strictness {
+        basic, ///< `--isolate basic`
+        none ///< `--isolate none`: an instrument, no sandbox
+    };
+    explicit plain_backend(strictness how = strictness::basic) : local_backend{how == strictness::basic ? basic_facts() : bare_facts()} {
+        can_.limits = how == strictness::basic;
+        can_.memory_bytes = can_.limits ? isolate::machine_size::read().memory_bytes : 0;
+    }
+    result<run::enforcement> plan(preset_record const& preset, run::overrides const& wins) const override { return run::enforce(preset, wins, can_); }
+
+private:
+    static run::backend_facts basic_facts() {
+        return {"plain",
+                {"session", "rlimits", "environment", "home", "tmpdir", "descriptors"},
+                "plain backend: host network and files are visible",
+                detail::plain_sources()};
+    }
+    static run::backend_facts bare_facts() {
+        return {"none", {"session", "environment", "home", "tmpdir", "descriptors"}, "nothing is isolated or limited but time and output", detail::plain_sources()};
+    }
+    run::abilities can_;
+};
+
+} // namespace sb::local
