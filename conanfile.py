@@ -11,7 +11,7 @@ from conan.tools.layout import basic_layout
 required_conan_version = ">=2.1"
 
 # What a layer needs from outside. cmake/SbLayers.cmake says the same; tests/conan/run.sh holds them together.
-OUTSIDE = {"core": ["boost::headers"], "isolate": ["libseccomp::libseccomp"], "views": ["range-v3::range-v3"], "yaml": ["yaml-cpp::yaml-cpp"]}
+OUTSIDE = {"core": ["boost::headers"], "filter": ["libseccomp::libseccomp"], "views": ["range-v3::range-v3"], "yaml": ["yaml-cpp::yaml-cpp"]}
 SYSTEM_LIBS = {"track": ["pthread"]}
 
 

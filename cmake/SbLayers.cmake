@@ -9,7 +9,7 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
   set(SB_STATIC_BEFORE ${SB_STATIC} CACHE INTERNAL "Whether libseccomp was looked for as an archive")
   find_package(libseccomp REQUIRED MODULE)
-else() # whoever takes other layers than isolate and run need not have it
+else() # whoever takes layers without system-call filters need not have it
   find_package(libseccomp QUIET MODULE)
 endif()
 
@@ -32,7 +32,7 @@ endforeach()
 target_link_libraries(sb_core INTERFACE Boost::headers)
 target_link_libraries(sb_track INTERFACE Threads::Threads)
 if(libseccomp_FOUND)
-  target_link_libraries(sb_isolate INTERFACE libseccomp::libseccomp)
+  target_link_libraries(sb_filter INTERFACE libseccomp::libseccomp)
 endif()
 # our tools choose the archive of yaml-cpp themselves; everyone else links what their yaml-cpp package offers
 target_link_libraries(sb_yaml INTERFACE $<INSTALL_INTERFACE:yaml-cpp>)

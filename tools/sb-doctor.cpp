@@ -2,10 +2,10 @@
 // sb-doctor - what this host can isolate, limit and measure, and what mends the rest
 #include "manual.hpp"
 #include <sb/cli/tool.hpp>
-#include <sb/isolate/host.hpp>
+#include <sb/doctor/host.hpp>
+#include <sb/doctor/trial.hpp>
 #include <sb/record/event.hpp>
 #include <sb/run/environment.hpp>
-#include <sb/local/trial.hpp>
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -14,8 +14,8 @@
 
 namespace {
 
-using sb::isolate::finding;
-using sb::isolate::finding_status;
+using sb::doctor::finding;
+using sb::doctor::finding_status;
 
 finding settings_reader() {
     auto const path = sb::cli::sibling_tool("sb-settings");
@@ -26,9 +26,9 @@ finding settings_reader() {
 }
 
 sb::result<std::vector<finding>> examine(sb::cli::io const& io, std::string const& groups_below) {
-    SB_TRY(auto all, sb::isolate::examine_host(io.data_dir, sb::isolate::temporary_folder(), groups_below));
+    SB_TRY(auto all, sb::doctor::examine_host(io.data_dir, sb::files::temporary_folder(), groups_below));
     all.push_back(settings_reader());
-    all.push_back(sb::local::try_walls(io.data_dir, sb::run::passed_on(environ), groups_below));
+    all.push_back(sb::doctor::try_walls(io.data_dir, sb::run::passed_on(environ), groups_below));
     if (auto& full = all.back(); full.status == finding_status::missing) // the first of the others that is missing is why
         for (auto const& each : all)
             if (each.status == finding_status::missing && each.name != full.name) {
@@ -56,7 +56,7 @@ std::string as_text(std::vector<finding> const& all, std::size_t columns, bool c
     auto const indent = names + 2 + status + 2;
     auto out = bold(pad("what", names) + "  " + pad("here", status) + "  seen") + "\n";
     for (auto const& f : all) {
-        out += pad(f.name, names) + "  " + pad(std::string{name_of(f.status)}, status) + "  ";
+        out += pad(f.name, names) + "  " + pad(std::string{sb::doctor::name_of(f.status)}, status) + "  ";
         out += sb::cli::wrapped(sb::cli::printable(f.what), indent, columns) + "\n";
     }
     std::vector<std::pair<std::string, finding const*>> mends; // names, and one of those that have it
@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
         for (auto const& f : findings) {
             names.push_back(f.name);
             if (!records) continue;
-            sb::event_record e{"doctor", f.name, std::string{name_of(f.status)}, f.what, std::nullopt};
+            sb::event_record e{"doctor", f.name, std::string{sb::doctor::name_of(f.status)}, f.what, std::nullopt};
             if (!f.mend.empty()) e.mend = f.mend;
             else if (!f.advice.empty()) e.mend = f.advice;
             io.out << sb::json::line(e);

@@ -118,7 +118,7 @@ struct place {
 /// What dead sessions left. A killed one may still be ending when we come, so we look again when we go: then in silence.
 void clear_after_the_dead(sb::cli::io& io, bool aloud) {
     std::vector<std::string> stuck;
-    sb::isolate::sweep_dead_folders(sb::isolate::temporary_folder(), stuck);
+    sb::files::sweep_dead_folders(sb::files::temporary_folder(), stuck);
     sb::local::sweep_leases(io.data_dir, stuck);
     for (auto const& each : stuck)
         if (aloud) io.log.warn(sb::cat("left by a dead sb-exec and not removable: ", each));
@@ -128,14 +128,14 @@ void clear_after_the_dead(sb::cli::io& io, bool aloud) {
 sb::result<place> find_place(sb::cli::io& io, choices const& c) {
     place here;
     if (!c.dry_run) {
-        SB_CHECK(sb::isolate::own_folder::open(sb::isolate::temporary_folder(), sb::isolate::for_temporary)); // said once, and before anything is looked for there
+        SB_CHECK(sb::files::own_folder::open(sb::files::temporary_folder(), sb::files::for_temporary)); // said once, and before anything is looked for there
         clear_after_the_dead(io, true);
     }
     auto const behind_walls = [&]() -> sb::result<void> {
         auto asked = c.walls;
         asked.jobs = static_cast<int>(c.jobs), asked.keeps = c.keep;
         SB_TRY(here.with, sb::local::sandbox_backend::make(asked, io.data_dir, sb::run::passed_on(environ).at("PATH")));
-        if (auto const kept = sb::isolate::kept_groups(); !kept.empty()) io.log.info(sb::cat("the payload keeps your supplementary groups: ", sb::isolate::groups_line(kept)));
+        if (auto const kept = sb::process::kept_groups(); !kept.empty()) io.log.info(sb::cat("the payload keeps your supplementary groups: ", sb::process::groups_line(kept)));
         here.is_sandbox = true;
         if (c.dry_run) return {};
         SB_TRY(here.lanes, here.with->open(asked.jobs));
@@ -420,7 +420,7 @@ sb::result<void> execute(sb::cli::io& io, choices const& c, std::string const& c
         io.log.warn(sb::cat("report channel: ", all.reserved, all.reserved == 1 ? " number" : " numbers", " under reserved names (", names, ") not taken"));
     }
     if (all.cut_reports > 0)
-        io.log.warn(sb::cat("report channel: ", all.cut_reports, all.cut_reports == 1 ? " run" : " runs", " wrote more than ", sb::isolate::watcher::most_report_bytes >> 10, " KiB or ",
+        io.log.warn(sb::cat("report channel: ", all.cut_reports, all.cut_reports == 1 ? " run" : " runs", " wrote more than ", sb::watch::watcher::most_report_bytes >> 10, " KiB or ",
                             sb::run::most_report_lines, " lines; the rest was not read"));
     if (all.not_searched > 0) io.log.warn(sb::cat("--metric: given up on the output of ", all.not_searched, all.not_searched == 1 ? " run" : " runs", " after ", sb::run::most_seconds_to_look, " s; a pattern without nested repetition is quicker"));
     if (all.not_kept > 0) io.log.warn(sb::cat("--keep: ", all.not_kept, all.not_kept == 1 ? " run is" : " runs are", " kept in part: ", all.why_not_kept));

@@ -77,7 +77,7 @@ echo '-- pkg-config'
 export PKG_CONFIG_PATH=$moved/share/pkgconfig
 version=$(sed -n 's/^project(sandbench VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
 [ "$(pkg-config --modversion sandbench)" = "$version" ] || fail "pkg-config says $(pkg-config --modversion sandbench), CMakeLists.txt says $version"
-for program in visits:sandbench sizes:sandbench-core windows:sandbench-views confine:sandbench-isolate; do
+for program in visits:sandbench sizes:sandbench-core windows:sandbench-views confine:sandbench-sandbox; do
     name=${program%:*}
     read -ra flags <<<"$(pkg-config --cflags --libs "${program#*:}")"
     quietly "$cxx" -std=c++20 -Wall -Wextra -Werror "$here/$name.cpp" "${flags[@]}" -o "$work/$name"

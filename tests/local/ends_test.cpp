@@ -8,13 +8,13 @@
 
 using namespace sb::local;
 using sb::end_class;
-using sb::isolate::killer;
+using sb::watch::killer;
 
 namespace {
 constexpr int exit_status(int code) { return code << 8; }
 
-sb::isolate::outcome one(int status, killer by = killer::nobody) {
-    sb::isolate::outcome got;
+sb::watch::outcome one(int status, killer by = killer::nobody) {
+    sb::watch::outcome got;
     got.copies.emplace_back().status = status;
     got.killed_by = by;
     return got;
@@ -23,7 +23,7 @@ struct told {
     sb::run_end end;
     std::vector<std::string> hit;
 };
-told tell(sb::isolate::outcome const& got, sb::isolate::limits const& held = {}) {
+told tell(sb::watch::outcome const& got, sb::process::limits const& held = {}) {
     told all;
     int not_ok = 0;
     all.end = end_of_run(got, held, all.hit, not_ok);
@@ -47,8 +47,8 @@ TEST_CASE("a status above 128 says which signal a shell means by it, and stays a
 }
 
 TEST_CASE("what the sandbox's rules keep from running is refused, what cannot run is setup") {
-    using sb::isolate::spawn_step;
-    sb::isolate::limits walled;
+    using sb::process::spawn_step;
+    sb::process::limits walled;
     walled.level = 4;
     auto const stopped = [](spawn_step at, int code) {
         auto got = one(0);
@@ -71,7 +71,7 @@ TEST_CASE("what the sandbox's rules keep from running is refused, what cannot ru
 }
 
 TEST_CASE("a limit is the class when we killed for it, and first cause wins") {
-    sb::isolate::limits held;
+    sb::process::limits held;
     held.wall_ns = 1'500'000'000, held.output_bytes = 100;
     auto const late = tell(one(SIGKILL, killer::wall), held);
     CHECK(late.end.class_ == end_class::timeout);
@@ -103,7 +103,7 @@ TEST_CASE("a program that ended well as we were about to kill it is ok, and the 
 }
 
 TEST_CASE("a signal is a limit's only where the limit was set") {
-    sb::isolate::limits held;
+    sb::process::limits held;
     CHECK(tell(one(SIGXFSZ), held).end.class_ == end_class::signalled);
     held.file_bytes = 10;
     CHECK(tell(one(SIGXFSZ), held).end.class_ == end_class::disk);
@@ -142,7 +142,7 @@ TEST_CASE("a signal is a limit's only where the limit was set") {
 }
 
 TEST_CASE("a run of copies is as bad as the worst and says how many") {
-    sb::isolate::outcome got;
+    sb::watch::outcome got;
     got.copies.resize(4);
     got.copies[1].status = exit_status(1);
     got.copies[2].status = SIGSEGV;
@@ -154,7 +154,7 @@ TEST_CASE("a run of copies is as bad as the worst and says how many") {
 
 TEST_CASE("a program that could not be executed is a matter of setup") {
     auto got = one(0);
-    got.copies[0].failure = {sb::isolate::spawn_step::exec, EACCES};
+    got.copies[0].failure = {sb::process::spawn_step::exec, EACCES};
     CHECK(tell(got).end.class_ == end_class::setup);
     CHECK(tell(got).end.reason == "exec: Permission denied");
 }

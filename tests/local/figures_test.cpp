@@ -5,13 +5,13 @@
 using namespace sb::local;
 
 TEST_CASE("figures add up the copies of a run and keep unknown apart from zero") {
-    sb::isolate::outcome seen;
+    sb::watch::outcome seen;
     for (double const s : {1.0, 2.0}) {
-        sb::isolate::raw_usage raw;
+        sb::process::raw_usage raw;
         raw.user_us = static_cast<std::int64_t>(s * 1e6), raw.system_us = raw.user_us / 2;
         raw.peak_rss_bytes = static_cast<std::int64_t>(s * 100);
         raw.read_bytes = 10, raw.processes = 1;
-        seen.copies.emplace_back().used = sb::isolate::usage{raw};
+        seen.copies.emplace_back().used = sb::watch::usage{raw};
     }
     seen.wall_s = 4;
     sb::run::job what;
@@ -32,10 +32,10 @@ TEST_CASE("figures add up the copies of a run and keep unknown apart from zero")
 }
 
 TEST_CASE("a check whose run took its sandbox along says that it is lost") {
-    sb::isolate::outcome seen;
+    sb::watch::outcome seen;
     seen.trouble = "the run's sandbox had to be destroyed";
     sb::run::job what;
-    CHECK(outcome_of(sb::isolate::outcome{seen}, what).lost.empty());
+    CHECK(outcome_of(sb::watch::outcome{seen}, what).lost.empty());
     what.is_check = true;
-    CHECK(outcome_of(sb::isolate::outcome{seen}, what).lost == seen.trouble);
+    CHECK(outcome_of(sb::watch::outcome{seen}, what).lost == seen.trouble);
 }

@@ -15,12 +15,12 @@ void put(std::string const& path, std::string const& text, mode_t mode) {
 /// A workspace below a folder that its owner alone may enter.
 struct scene {
     sb::test::folder here;
-    sb::isolate::view shown;
-    sb::isolate::payload_user payload;
+    sb::sandbox::view shown;
+    sb::process::payload_user payload;
     scene() {
         REQUIRE(::mkdir((here / "work").c_str(), 0700) == 0);
         shown.work = here / "work";
-        payload = ::geteuid() == 0 ? sb::isolate::payload_user{12345, 12345} : sb::isolate::payload_user{::geteuid(), ::getegid()};
+        payload = ::geteuid() == 0 ? sb::process::payload_user{12345, 12345} : sb::process::payload_user{::geteuid(), ::getegid()};
     }
     std::optional<std::string> why(std::string const& file) const { return hidden_command{shown, payload}.why(file); }
 };

@@ -2,7 +2,7 @@
 // Leases: what a killed session left is found and cleared away; nothing else is.
 #include "support/group.hpp"
 #include "support/victim.hpp"
-#include <sb/isolate/cgroup_host.hpp>
+#include <sb/cgroup/cgroup_host.hpp>
 #include <sb/local/lease.hpp>
 #include <algorithm>
 #include <csignal>
@@ -25,8 +25,8 @@ void put(std::string const& path, std::string_view text) {
     REQUIRE(::write(file->get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
 }
 std::vector<std::string> names(std::string const& path) {
-    auto const fd = sb::isolate::detail::open_folder(AT_FDCWD, path.c_str());
-    auto all = sb::isolate::detail::names_in(fd.get()).value();
+    auto const fd = sb::files::open_folder(AT_FDCWD, path.c_str());
+    auto all = sb::files::names_in(fd.get()).value();
     std::sort(all.begin(), all.end());
     return all;
 }
@@ -124,23 +124,23 @@ TEST_CASE("a lease stands while its owner or any forked worker lives") {
 TEST_CASE("what a killed session left is killed and removed: processes, groups, folders") {
     folder data, temp;
     auto probe = sb::test::groups_here();
-    bool const groups = probe.kind() != sb::isolate::cgroup_kind::none;
-    if (!groups) WARN("SKIPPED: the part with control groups: " << probe.why_not(sb::isolate::controller::cpuacct));
+    bool const groups = probe.kind() != sb::cgroup::cgroup_kind::none;
+    if (!groups) WARN("SKIPPED: the part with control groups: " << probe.why_not(sb::cgroup::controller::cpuacct));
     (void)probe.restore();
-    auto const own = sb::isolate::random_id();
+    auto const own = sb::cgroup::random_id();
     int told = -1;
     auto const owner = session(data.path(), own, told, [&](held_lease& lease, int to) {
         auto host = sb::test::groups_here(own);
         auto terms = new_lease(own);
         terms.cgroups = host.bases();
         terms.switched_on = host.switched_on();
-        auto const folder_made = sb::isolate::session_folder::make(temp.path());
+        auto const folder_made = sb::files::session_folder::make(temp.path());
         terms.temp_folder = folder_made->path();
         if (lease.change(terms).has_error()) ::_exit(1);
         pid_t payload = 0;
-        std::optional<sb::isolate::cgroup> group;
+        std::optional<sb::cgroup::cgroup> group;
         if (groups) {
-            auto made = sb::isolate::cgroup::make(host, "slot0");
+            auto made = sb::cgroup::cgroup::make(host, "slot0");
             if (made.has_error()) ::_exit(1);
             group.emplace(std::move(*made));
             payload = ::fork();
@@ -166,7 +166,7 @@ TEST_CASE("what a killed session left is killed and removed: processes, groups, 
     auto const left = [&] {
         int n = 0;
         for (auto const& base : terms->cgroups)
-            for (auto const& name : names(base)) n += sb::isolate::detail::is_group_of(name, own);
+            for (auto const& name : names(base)) n += sb::cgroup::detail::is_group_of(name, own);
         return n;
     };
     if (groups) {
@@ -215,7 +215,7 @@ TEST_CASE("a lease of another machine is let be in silence, named or not, and th
         put(data / "leases" + "/" + name, sb::json::line(terms));
     };
     auto const here = new_lease(id);
-    REQUIRE((here.machine && sb::isolate::is_session_id(*here.machine)));
+    REQUIRE((here.machine && sb::cgroup::is_session_id(*here.machine)));
     constexpr auto other_boot = "00000000-0000-0000-0000-000000000000";
     lay("aaaaaaaaaaaa", other_boot, "ffffffffffff"); // its session may live, and nobody here sees its lock
     lay("bbbbbbbbbbbb", other_boot, here.machine);
@@ -300,7 +300,7 @@ TEST_CASE("a lease that was never named is removed when its maker is dead, at wh
 TEST_CASE("sessions killed at any time leave nothing that a sweep does not take away, while others sweep too") {
     folder data;
     for (int round = 0; round < 60; ++round) {
-        auto const own = sb::isolate::random_id();
+        auto const own = sb::cgroup::random_id();
         auto const owner = ::fork();
         if (owner == 0) {
             for (;;) {

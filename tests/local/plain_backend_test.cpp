@@ -158,7 +158,7 @@ TEST_CASE("the files of a whole run are counted where its processes could have m
     CHECK(silent.limits.open_files == 1024);
     CHECK(silent.limits.all_files == 200'000);
     CHECK(told(silent) == "RLIMIT_NOFILE, each process, by default; all together less than 200000, counted");
-    CHECK(ask({{"PIDS_LIMIT", 3}}).limits.all_files == sb::isolate::limits::none); // 3 x (1024 + 65530) are 199,662
+    CHECK(ask({{"PIDS_LIMIT", 3}}).limits.all_files == sb::process::limits::none); // 3 x (1024 + 65530) are 199,662
     CHECK(told(ask({{"PIDS_LIMIT", 3}})) == "RLIMIT_NOFILE, each process, by default");
     CHECK(ask({{"PIDS_LIMIT", 3}, {"OPEN_FILES_LIMIT", 1200}}).limits.all_files == 200'000);
     CHECK(ask({{"OPEN_FILES_LIMIT", 1048576}}).limits.open_files == 50'000); // a quarter: it bounds what cannot be counted
@@ -168,10 +168,10 @@ TEST_CASE("the files of a whole run are counted where its processes could have m
     CHECK(ask({}).limits.file_shares == 4);
     CHECK(ask({{"PIDS_LIMIT", 1}}).limits.all_files == 200'000); // four times 66,554 are 266,216
     here.files = std::numeric_limits<std::int64_t>::max(); // as where an init system has lifted it
-    CHECK(ask({}).limits.all_files == sb::isolate::limits::none);
+    CHECK(ask({}).limits.all_files == sb::process::limits::none);
     here.files = 0; // unknown
-    CHECK(ask({}).limits.all_files == sb::isolate::limits::none);
-    CHECK(enforced({}).limits.all_files == sb::isolate::limits::none); // without walls
+    CHECK(ask({}).limits.all_files == sb::process::limits::none);
+    CHECK(enforced({}).limits.all_files == sb::process::limits::none); // without walls
 }
 
 TEST_CASE("limits carry their values in bytes, seconds and counts") {
@@ -191,7 +191,7 @@ TEST_CASE("a silent preset gets thirty seconds, 8 MiB a stream and 1024 open fil
     auto const got = enforced({});
     CHECK(got.limits.wall_ns == 30'000'000'000);
     CHECK(got.limits.output_bytes == 8388608);
-    CHECK(got.limits.memory_bytes == sb::isolate::limits::none);
+    CHECK(got.limits.memory_bytes == sb::process::limits::none);
     CHECK(got.limits.open_files == 1024);
     REQUIRE(got.applied.size() == 3);
     for (auto const& each : got.applied) CHECK(each.requested.is_null());
@@ -207,7 +207,7 @@ TEST_CASE("a timeout given by hand wins, and what was asked stays to be seen") {
 
 TEST_CASE("half a processor is not rounded but refused, with the reason") {
     auto const got = enforced({{"CPU_LIMIT", "0.5"}});
-    CHECK(got.limits.cpus == sb::isolate::limits::none);
+    CHECK(got.limits.cpus == sb::process::limits::none);
     REQUIRE(got.unsupported.size() == 1);
     CHECK(got.unsupported.front().key == "CPU_LIMIT");
 }
@@ -216,7 +216,7 @@ TEST_CASE("more processors than there are: what is achieved is what there is") {
     auto const got = enforced({{"CPU_LIMIT", "64"}});
     REQUIRE(got.applied.front().key == "CPU_LIMIT");
     CHECK(got.applied.front().requested == sb::value{"64"});
-    CHECK(got.applied.front().achieved == sb::value{std::int64_t{sb::isolate::usable_cpus()}});
+    CHECK(got.applied.front().achieved == sb::value{std::int64_t{sb::machine::usable_cpus()}});
 }
 
 TEST_CASE("a variable of the workload's own is set under its own name") {

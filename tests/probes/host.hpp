@@ -15,9 +15,10 @@
 #include <mqueue.h>
 #include <netinet/in.h>
 #include <sb/core/sha256.hpp>
-#include <sb/isolate/cgroup_text.hpp>
-#include <sb/isolate/payload_user.hpp>
-#include <sb/isolate/remove_tree.hpp>
+#include <sb/core/text.hpp>
+#include <sb/files/folder.hpp>
+#include <sb/files/remove_tree.hpp>
+#include <sb/process/payload_user.hpp>
 #include <set>
 #include <sys/file.h>
 #include <sys/msg.h>
@@ -65,8 +66,8 @@ inline bool write_whole(std::string const& path, std::string_view text, mode_t m
 
 inline std::vector<std::string> names_of(std::string const& folder) {
     std::vector<std::string> names;
-    if (auto const fd = sb::isolate::detail::open_folder(AT_FDCWD, folder.c_str()))
-        if (auto listed = sb::isolate::detail::names_in(fd.get())) names = std::move(*listed); // else it went away meanwhile
+    if (auto const fd = sb::files::open_folder(AT_FDCWD, folder.c_str()))
+        if (auto listed = sb::files::names_in(fd.get())) names = std::move(*listed); // else it went away meanwhile
     std::sort(names.begin(), names.end());
     return names;
 }
@@ -176,7 +177,7 @@ public:
     std::string socket() const { return outside + "/socket"; }
 
     static void clear(std::string const& folder) {
-        if (auto const fd = sb::isolate::detail::open_folder(AT_FDCWD, folder.c_str())) (void)sb::isolate::empty_folder(fd.get(), folder);
+        if (auto const fd = sb::files::open_folder(AT_FDCWD, folder.c_str())) (void)sb::files::empty_folder(fd.get(), folder);
     }
 
     /// A process that ends when it is touched.
@@ -259,7 +260,7 @@ inline bool groups_below(std::string const& folder, int depth, std::string& into
 }
 /// Our runs make things as us or as their payloads' user; whoever else made one is a bystander.
 inline bool is_of_our_runs(uid_t maker) {
-    static auto const payloads = sb::isolate::mapped_payload_ids(read_whole("/proc/self/uid_map"));
+    static auto const payloads = sb::process::mapped_payload_ids(read_whole("/proc/self/uid_map"));
     return maker == ::geteuid() || payloads.contains(maker);
 }
 inline bool is_of_our_runs(std::string const& path) {
@@ -273,7 +274,7 @@ inline std::string system_v_objects(std::string const& kind) {
     auto const text = read_whole("/proc/sysvipc/" + kind);
     for (std::size_t at = 0; at < text.size();) {
         auto const end = std::min(text.find('\n', at), text.size());
-        auto const columns = sb::isolate::detail::words(std::string_view{text}.substr(at, end - at));
+        auto const columns = sb::words(std::string_view{text}.substr(at, end - at));
         if (at == 0) maker = static_cast<std::size_t>(std::find(columns.begin(), columns.end(), "cuid") - columns.begin());
         else if (maker < columns.size() && is_of_our_runs(static_cast<uid_t>(std::atoll(columns[maker].c_str())))) ids += columns[0] + " " + columns[1] + "\n";
         at = end + 1;

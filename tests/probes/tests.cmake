@@ -13,7 +13,7 @@ if(SB_SANITIZE)
   target_link_options(sb_probe PRIVATE -fno-sanitize=all)
 endif()
 add_executable(sb_witness probes/witness.cpp)
-target_link_libraries(sb_witness PRIVATE sandbench::isolate sandbench::json sb_developer)
+target_link_libraries(sb_witness PRIVATE sandbench::files sandbench::process sandbench::json sb_developer)
 set_target_properties(sb_probe PROPERTIES OUTPUT_NAME sb-probe RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/probes")
 set_target_properties(sb_witness PROPERTIES OUTPUT_NAME sb-witness RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/probes")
 

@@ -2,8 +2,9 @@
 // One slot with a box, as tests handle it.
 #pragma once
 #include "support/victim.hpp"
-#include <sb/isolate/box.hpp>
-#include <sb/isolate/lend_work.hpp>
+#include <sb/files/path.hpp>
+#include <sb/sandbox/box.hpp>
+#include <sb/sandbox/lend_work.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,8 +15,6 @@
 
 namespace sb::test {
 
-using namespace sb::isolate;
-
 inline void put(std::string const& path, std::string_view text) {
     auto const file = sb::open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
     REQUIRE_FALSE(file.has_error());
@@ -25,14 +24,14 @@ inline void put(std::string const& path, std::string_view text) {
 /// Why no box can be made here; empty when one can.
 inline std::string const& why_no_box() {
     static std::string const why = [] {
-        order_room room = order_room::make().value();
-        nursery_plan plan;
-        auto const user = choose_payload_user();
+        process::order_room room = process::order_room::make().value();
+        sandbox::nursery_plan plan;
+        auto const user = process::choose_payload_user();
         if (user.has_error()) return user.error().what;
         plan.user = *user;
-        auto origin = nursery::make(plan, room, nullptr);
+        auto origin = sandbox::nursery::make(plan, room, nullptr);
         if (origin.has_error()) return origin.error().what;
-        auto const made = box::make(*origin, {}, {1 << 20, 1024});
+        auto const made = sandbox::box::make(*origin, {}, {1 << 20, 1024});
         return made.has_error() ? made.error().what : std::string{};
     }();
     return why;
@@ -47,8 +46,8 @@ inline std::string const& why_no_box() {
 class slot {
 public:
     /// `below`: where the workspace lies in a folder of /tmp.
-    explicit slot(int level = default_level, std::string const& below = {})
-        : out_{::memfd_create("out", MFD_CLOEXEC)}, runs_{*watcher::make(out_.get())}, room_{*order_room::make()} {
+    explicit slot(int level = filter::default_level, std::string const& below = {})
+        : out_{::memfd_create("out", MFD_CLOEXEC)}, runs_{*watch::watcher::make(out_.get())}, room_{*process::order_room::make()} {
         at_ = work_.path() + below;
         REQUIRE_FALSE(sb::make_folders(at_, 0755).has_error());
         put(at_ + "/file", "original\n");
@@ -59,11 +58,11 @@ public:
         REQUIRE(::chmod(write_.path().c_str(), 0777) == 0);
         plan_.shown.work = at_;
         auto const victims = victim_path();
-        plan_.shown.bindings = {{real_path(victims.substr(0, victims.rfind('/'))).value(), "/opt/victims", false}, {read_.path(), "/opt/read", false}, {write_.path(), "/opt/write", true}};
-        plan_.user = choose_payload_user().value();
+        plan_.shown.bindings = {{files::real_path(victims.substr(0, victims.rfind('/'))).value(), "/opt/victims", false}, {read_.path(), "/opt/read", false}, {write_.path(), "/opt/write", true}};
+        plan_.user = process::choose_payload_user().value();
         walls_.level = level;
-        walls_.filter = make_filter(level_of(level)).value();
-        lent_ = lend_work(pinned::open(at_).value(), plan_.user).value();
+        walls_.filter = filter::make_filter(filter::level_of(level)).value();
+        lent_ = sandbox::lend_work(files::pinned::open(at_).value(), plan_.user).value();
         plan_.lower = lent_.lower;
         plan_.owners = std::move(lent_.owners);
     }
@@ -71,7 +70,7 @@ public:
     /// The soiler's answer. Before it begins, the box is as it should be.
     std::string run(std::vector<std::string> words, std::int64_t wall_ns = 20'000'000'000) {
         make_ready();
-        job what;
+        watch::job what;
         what.path = "/opt/victims/soiler";
         what.argv = {"soiler"};
         what.argv.insert(what.argv.end(), words.begin(), words.end());
@@ -84,7 +83,7 @@ public:
     }
     std::string shell(std::string const& script, std::int64_t wall_ns = 20'000'000'000) {
         make_ready();
-        job what;
+        watch::job what;
         what.path = program;
         what.argv = {"sh", "-c", script};
         what.in = input;
@@ -102,19 +101,19 @@ public:
         if (box_ && (!box_->alive() || !was_soiled.empty())) box_.reset();
         if (!box_) {
             renewed = true;
-            if (!origin_) origin_ = std::make_unique<nursery>(nursery::make(plan_, room_, nullptr).value());
-            auto made = box::make(*origin_, walls_, {4 << 20, 4096});
+            if (!origin_) origin_ = std::make_unique<sandbox::nursery>(sandbox::nursery::make(plan_, room_, nullptr).value());
+            auto made = sandbox::box::make(*origin_, walls_, {4 << 20, 4096});
             INFO((made.has_error() ? made.error().what : std::string{}));
             REQUIRE_FALSE(made.has_error());
-            box_ = std::make_unique<box>(std::move(*made));
+            box_ = std::make_unique<sandbox::box>(std::move(*made));
         }
         auto const anew = box_->make_clean({4 << 20, 4096});
         INFO((anew.has_error() ? anew.error().what : std::string{}));
         REQUIRE_FALSE(anew.has_error());
-        in_order = *anew != tidiness::untouched, tidied = *anew == tidiness::tidied;
+        in_order = *anew != sandbox::tidiness::untouched, tidied = *anew == sandbox::tidiness::tidied;
     }
-    outcome const& last() const { return last_; }
-    box& place() { return *box_; }
+    watch::outcome const& last() const { return last_; }
+    sandbox::box& place() { return *box_; }
     std::string work(std::string_view name) const { return sb::cat(at_, "/", name); }
     std::string bound(std::string_view name) const { return write_ / name; }
     std::string read_only(std::string_view name) const { return read_ / name; } ///< seen in /opt/read
@@ -126,7 +125,7 @@ public:
     bool again = true; ///< a child is cloned ahead of the next run
 
 private:
-    std::string execute(job what) {
+    std::string execute(watch::job what) {
         what.reports = true;
         REQUIRE(::ftruncate(out_.get(), 0) == 0);
         ::lseek(out_.get(), 0, SEEK_SET);
@@ -141,14 +140,14 @@ private:
     folder work_, read_, write_;
     std::string at_; // the workspace
     sb::unique_fd out_;
-    watcher runs_;
-    order_room room_;
-    nursery_plan plan_;
-    box_plan walls_;
-    lent_work lent_;
-    std::unique_ptr<nursery> origin_;
-    std::unique_ptr<box> box_;
-    outcome last_;
+    watch::watcher runs_;
+    process::order_room room_;
+    sandbox::nursery_plan plan_;
+    sandbox::box_plan walls_;
+    sandbox::lent_work lent_;
+    std::unique_ptr<sandbox::nursery> origin_;
+    std::unique_ptr<sandbox::box> box_;
+    watch::outcome last_;
 };
 
 } // namespace sb::test

@@ -3,7 +3,7 @@
 #pragma once
 #include "support/bpf.hpp"
 #include "support/catch.hpp"
-#include <sb/isolate/filter.hpp>
+#include <sb/filter/filter.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
@@ -22,12 +22,12 @@ constexpr std::uint32_t here = AUDIT_ARCH_AARCH64;
 constexpr std::uint32_t allow = SECCOMP_RET_ALLOW, kill_process = SECCOMP_RET_KILL_PROCESS;
 constexpr std::uint32_t no(int code) { return SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(code); }
 
-inline isolate::syscall_filter filter_of(int level, isolate::filter_place const& at = {}) {
-    auto made = isolate::make_filter(isolate::level_of(level), at);
+inline filter::syscall_filter filter_of(int level, filter::filter_place const& at = {}) {
+    auto made = filter::make_filter(filter::level_of(level), at);
     REQUIRE(made.has_value());
     return std::move(*made);
 }
-inline std::uint32_t answered(isolate::syscall_filter const& filter, long number, std::initializer_list<std::uint64_t> arguments = {}, std::uint32_t arch = here) {
+inline std::uint32_t answered(filter::syscall_filter const& filter, long number, std::initializer_list<std::uint64_t> arguments = {}, std::uint32_t arch = here) {
     seccomp_data data{};
     data.nr = static_cast<int>(number);
     data.arch = arch;

@@ -2,7 +2,7 @@
 // Processes of a test inside a control group of its own, whichever kind the host has.
 #pragma once
 #include "support/catch.hpp"
-#include <sb/isolate/cgroup.hpp>
+#include <sb/cgroup/cgroup.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <linux/sched.h>
@@ -23,9 +23,9 @@
 namespace sb::test {
 
 /// The host's groups, in the place that SANDBOX_CGROUP names where there is one.
-inline isolate::cgroup_host groups_here(std::string id = isolate::random_id()) {
+inline cgroup::cgroup_host groups_here(std::string id = cgroup::random_id()) {
     char const* const named = std::getenv("SANDBOX_CGROUP");
-    auto found = isolate::cgroup_host::find(std::move(id), named ? named : "");
+    auto found = cgroup::cgroup_host::find(std::move(id), named ? named : "");
     INFO((found.has_error() ? found.error().what : std::string{}));
     REQUIRE_FALSE(found.has_error());
     return std::move(*found);
@@ -36,7 +36,7 @@ inline constexpr bool sanitized = SB_TEST_SANITIZED;
 
 /// Runs `work` in a process of the payload; it starts when it is where it belongs. `work` gives the exit status.
 template <class Work>
-pid_t start_in(isolate::cgroup& group, Work work) {
+pid_t start_in(cgroup::cgroup& group, Work work) {
     int gate[2];
     REQUIRE(::pipe2(gate, O_CLOEXEC) == 0);
     clone_args how{};
@@ -70,7 +70,7 @@ inline int wait_for(pid_t child) {
 }
 
 /// Divides the group on v2, by a process that is gone again; on v1 there is nothing to divide.
-inline result<void> settle(isolate::cgroup& group) {
+inline result<void> settle(cgroup::cgroup& group) {
     auto const child = ::fork();
     if (child == 0) ::pause(), ::_exit(0);
     auto done = group.settle(child);

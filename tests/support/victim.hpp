@@ -2,8 +2,9 @@
 // Jobs for tests: a victim (tests/victims/) under limits, in a folder that goes away.
 #pragma once
 #include "support/catch.hpp"
-#include <sb/isolate/remove_tree.hpp>
-#include <sb/isolate/watch.hpp>
+#include <sb/files/folder.hpp>
+#include <sb/files/remove_tree.hpp>
+#include <sb/watch/watch.hpp>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -17,8 +18,8 @@ inline std::string victim_path() {
 }
 
 /// Two seconds, 1 MiB a stream, no variables.
-inline isolate::job victim(std::vector<std::string> words) {
-    isolate::job job;
+inline watch::job victim(std::vector<std::string> words) {
+    watch::job job;
     job.path = victim_path();
     job.argv = {"victim"};
     job.argv.insert(job.argv.end(), words.begin(), words.end());
@@ -29,17 +30,17 @@ inline isolate::job victim(std::vector<std::string> words) {
 
 /// A watcher and its reaper, used from test to test.
 struct runner {
-    isolate::watcher watcher;
-    isolate::order_room room;
-    isolate::reaper_link reaper;
+    watch::watcher watcher;
+    process::order_room room;
+    process::reaper_link reaper;
 };
 inline runner& the_runner() {
-    static runner made{*isolate::watcher::make(), *isolate::order_room::make(), isolate::reaper_link{}};
-    if (!made.reaper.socket) made.reaper = *isolate::reaper_link::fork_here(made.room);
+    static runner made{*watch::watcher::make(), *process::order_room::make(), process::reaper_link{}};
+    if (!made.reaper.socket) made.reaper = *process::reaper_link::fork_here(made.room);
     return made;
 }
 
-inline isolate::outcome run(isolate::job const& job) {
+inline watch::outcome run(watch::job const& job) {
     auto& r = the_runner();
     return r.watcher.run(job, r.room, r.reaper);
 }
@@ -55,7 +56,7 @@ public:
     folder(folder const&) = delete;
     folder& operator=(folder const&) = delete;
     ~folder() {
-        if (auto const fd = isolate::detail::open_folder(AT_FDCWD, path_.c_str())) (void)isolate::empty_folder(fd.get(), path_);
+        if (auto const fd = files::open_folder(AT_FDCWD, path_.c_str())) (void)files::empty_folder(fd.get(), path_);
         ::rmdir(path_.c_str());
     }
     std::string const& path() const noexcept { return path_; }

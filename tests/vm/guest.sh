@@ -73,7 +73,7 @@ check 'this machine is read-only outside of the views' not sh -c 'echo x >/usr/v
 
 # ---- sandbench in it
 
-for layer in core cli run isolate; do
+for layer in core cli run process machine files cgroup filter watch sandbox; do
     check "${layer}_test" "$build/tests/${layer}_test"
 done
 ranked() {

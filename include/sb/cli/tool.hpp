@@ -459,7 +459,7 @@ private:
         if (home.empty()) home = listed_home();
         return home.empty() ? home : home + in_home;
     }
-    /// Never in the current folder, which is a workspace. Who uses it judges it by its descriptor (isolate/own_folder.hpp), for a name here
+    /// Never in the current folder, which is a workspace. Who uses it judges it by its descriptor (files/own_folder.hpp), for a name here
     /// may be another's a moment later.
     std::string default_data_dir() const {
         if (auto const state = folder_of("XDG_STATE_HOME", "/.local/state"); !state.empty()) return state + "/sandbench";

@@ -38,4 +38,10 @@ inline std::string utc_stamp(std::int64_t ns) {
     return {text, length};
 }
 
+/// Sleeps for less than a second, or until a signal comes.
+inline void nap(std::int64_t ns) {
+    timespec const time{0, static_cast<long>(ns)};
+    ::nanosleep(&time, nullptr);
+}
+
 } // namespace sb

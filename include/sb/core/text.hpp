@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Numbers and words as text, without a locale and without streams.
 #pragma once
+#include <algorithm>
 #include <charconv>
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
 namespace sb {
 
@@ -66,6 +70,30 @@ void split(std::string_view text, char separator, Use use) {
         if (at == std::string_view::npos) return;
         text.remove_prefix(at + 1);
     }
+}
+
+/// The parts of `text` between separators, without empty ones.
+inline std::vector<std::string> words(std::string_view text, std::string_view separators = " \n") {
+    std::vector<std::string> all;
+    for (;;) {
+        auto const from = text.find_first_not_of(separators);
+        if (from == std::string_view::npos) return all;
+        text.remove_prefix(from);
+        auto const length = std::min(text.find_first_of(separators), text.size());
+        all.emplace_back(text.substr(0, length));
+        text.remove_prefix(length);
+    }
+}
+
+inline bool contains(std::vector<std::string> const& all, std::string_view name) { return std::find(all.begin(), all.end(), name) != all.end(); }
+
+/// The number that `text` is, but for blanks around it; nothing for "max" and whatever else is none.
+inline std::optional<std::int64_t> lone_number(std::string_view text) noexcept {
+    text = trim(text);
+    std::int64_t n = 0;
+    auto const got = std::from_chars(text.data(), text.data() + text.size(), n);
+    if (got.ec != std::errc{} || got.ptr != text.data() + text.size()) return std::nullopt;
+    return n;
 }
 
 } // namespace sb

@@ -2,10 +2,10 @@
 // How a run ended and by which limit, told from what its reaper and its watcher saw.
 #pragma once
 #include <sb/core/text.hpp>
-#include <sb/isolate/job.hpp>
-#include <sb/isolate/limits.hpp>
-#include <sb/isolate/security_level.hpp>
-#include <sb/isolate/spawn.hpp>
+#include <sb/watch/job.hpp>
+#include <sb/process/limits.hpp>
+#include <sb/filter/security_level.hpp>
+#include <sb/process/spawn.hpp>
 #include <sb/json/write.hpp>
 #include <sb/record/run.hpp>
 #include <sb/run/badness.hpp>
@@ -30,19 +30,19 @@ inline std::string seconds_text(std::int64_t ns) {
 }
 
 /// Without walls nobody looks, and the signal is believed.
-inline bool reached_file_limit(isolate::outcome const& got, isolate::limits const& held) noexcept { return held.level == 0 || got.file_limit_reached; }
+inline bool reached_file_limit(watch::outcome const& got, process::limits const& held) noexcept { return held.level == 0 || got.file_limit_reached; }
 
 /// One copy's end. A limit is the class only when it is known to be the cause: it was we who killed, or the signal is
 /// the limit's own. An allocation that fails under RLIMIT_AS is the program's to handle, so what follows is `failed`.
-inline run_end end_of(isolate::copy_end const& copy, isolate::outcome const& got, isolate::limits const& held, std::vector<std::string>& hit) {
+inline run_end end_of(watch::copy_end const& copy, watch::outcome const& got, process::limits const& held, std::vector<std::string>& hit) {
     run_end end;
     auto const limit = [&](std::string_view key) {
         if (std::find(hit.begin(), hit.end(), key) == hit.end()) hit.emplace_back(key);
     };
     if (copy.failure) {
-        bool const exec = copy.failure.step == isolate::spawn_step::exec;
+        bool const exec = copy.failure.step == process::spawn_step::exec;
         if (exec && held.level > 0 && (copy.failure.code == EACCES || copy.failure.code == EPERM)) {
-            bool const own = isolate::level_of(held.level).runs_what_it_made;
+            bool const own = filter::level_of(held.level).runs_what_it_made;
             end.class_ = end_class::refused;
             end.reason = cat("exec: ", std::strerror(copy.failure.code),
                              own ? std::string{" (what its owner alone may execute is not executed: the payload is somebody else)"}
@@ -58,24 +58,24 @@ inline run_end end_of(isolate::copy_end const& copy, isolate::outcome const& got
     if (exited) end.code = WEXITSTATUS(copy.status);
     else end.signal = WTERMSIG(copy.status);
     bool const by_us = !exited && *end.signal == SIGKILL;
-    if (by_us && got.killed_by == isolate::killer::wall) {
+    if (by_us && got.killed_by == watch::killer::wall) {
         limit("TIMEOUT");
         end.class_ = end_class::timeout;
         end.reason = cat("TIMEOUT: still running after ", seconds_text(held.wall_ns));
-    } else if (by_us && got.killed_by == isolate::killer::sockets) {
+    } else if (by_us && got.killed_by == watch::killer::sockets) {
         limit("MEMORY_LIMIT");
         end.class_ = end_class::memory;
         end.reason = held.tree_memory_bytes < 0 ? std::string{"MEMORY_LIMIT: its sockets held more than a run's share of what the host has for all (a tenth)"}
                                                  : cat("MEMORY_LIMIT: its sockets held more than ", held.tree_memory_bytes, " bytes, or a tenth of what the host has for all");
-    } else if (by_us && got.killed_by == isolate::killer::kernel_memory) {
+    } else if (by_us && got.killed_by == watch::killer::kernel_memory) {
         limit("MEMORY_LIMIT");
         end.class_ = end_class::memory;
         end.reason = "MEMORY_LIMIT: its file locks, or what waits in its sockets, made the kernel keep more memory than a run may, which nobody counts";
-    } else if (by_us && got.killed_by == isolate::killer::output) {
+    } else if (by_us && got.killed_by == watch::killer::output) {
         limit("OUTPUT_LIMIT");
         end.class_ = end_class::output;
         end.reason = cat("OUTPUT_LIMIT: more than ", held.output_bytes, " bytes on one stream");
-    } else if (by_us && got.killed_by == isolate::killer::files) {
+    } else if (by_us && got.killed_by == watch::killer::files) {
         limit("OPEN_FILES_LIMIT");
         end.class_ = end_class::files;
         end.reason = cat("OPEN_FILES_LIMIT: its processes together kept too many of the ", held.all_files, " files that ", held.file_shares > 1 ? cat("the ", held.file_shares, " runs at a time") : std::string{"a run"}, " may keep here");
@@ -111,7 +111,7 @@ inline run_end end_of(isolate::copy_end const& copy, isolate::outcome const& got
 } // namespace detail
 
 /// The end of the whole run: of its worst copy, and of how many it is true.
-inline run_end end_of_run(isolate::outcome const& got, isolate::limits const& held, std::vector<std::string>& limits_hit, int& not_ok) {
+inline run_end end_of_run(watch::outcome const& got, process::limits const& held, std::vector<std::string>& limits_hit, int& not_ok) {
     run_end worst;
     not_ok = 0;
     if (!got.trouble.empty()) {
@@ -144,11 +144,11 @@ inline run_end end_of_run(isolate::outcome const& got, isolate::limits const& he
         refused("PIDS_LIMIT", end_class::pids, got.refused_forks > 0, cat("more than ", held.numbered_pids, " processes and threads were asked for"));
     if (held.scratch_bytes >= 0)
         refused("DISK_LIMIT", end_class::disk, got.scratch_full, cat("no room is left of ", held.scratch_bytes, " bytes and ", held.scratch_inodes, " files"));
-    touched("OUTPUT_LIMIT", got.out.truncated || got.err.truncated || got.killed_by == isolate::killer::output);
+    touched("OUTPUT_LIMIT", got.out.truncated || got.err.truncated || got.killed_by == watch::killer::output);
     touched("FILE_LIMIT", got.orphan_broke_file_limit && held.file_bytes >= 0 && detail::reached_file_limit(got, held));
-    touched("TIMEOUT", got.killed_by == isolate::killer::wall);
-    touched("OPEN_FILES_LIMIT", got.killed_by == isolate::killer::files);
-    if (worst.class_ == end_class::ok && got.killed_by == isolate::killer::wall && got.orphans.known) {
+    touched("TIMEOUT", got.killed_by == watch::killer::wall);
+    touched("OPEN_FILES_LIMIT", got.killed_by == watch::killer::files);
+    if (worst.class_ == end_class::ok && got.killed_by == watch::killer::wall && got.orphans.known) {
         worst.class_ = end_class::timeout; // --wait-tree: the first process was done, the tree was not
         worst.reason = cat("TIMEOUT: what the first process left behind still ran after ", detail::seconds_text(held.wall_ns));
     }

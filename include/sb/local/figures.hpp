@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a watcher saw of a run, as every backend tells it.
 #pragma once
-#include <sb/isolate/job.hpp>
-#include <sb/isolate/limits.hpp>
+#include <sb/watch/job.hpp>
+#include <sb/process/limits.hpp>
 #include <sb/local/ends.hpp>
 #include <sb/run/lane.hpp>
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace sb::local {
 namespace detail {
 
 /// Figures of the control group, which counts every process of the tree, take the place of those of wait4.
-inline void count_group(run::run_figures& r, isolate::outcome const& got) {
+inline void count_group(run::run_figures& r, watch::outcome const& got) {
     auto const& group = *got.group;
     if (group.cpu_ns) {
         auto const total = static_cast<double>(std::max<std::int64_t>(*group.cpu_ns - got.reaper_cpu_ns, 0)) / 1e9;
@@ -37,9 +37,9 @@ inline void count_group(run::run_figures& r, isolate::outcome const& got) {
     if (group.throttled_ns && *group.throttled_ns > 0) r.cpu_throttled_s = static_cast<double>(*group.throttled_ns) / 1e9;
 }
 
-inline run::run_figures figures_of(isolate::outcome const& got, run::job const& what) {
+inline run::run_figures figures_of(watch::outcome const& got, run::job const& what) {
     run::run_figures r;
-    isolate::usage used;
+    watch::usage used;
     for (auto const& copy : got.copies) used.add(copy.used);
     used.add(got.orphans);
     if (used.known) {
@@ -59,7 +59,7 @@ inline run::run_figures figures_of(isolate::outcome const& got, run::job const& 
 } // namespace detail
 
 /// Takes the texts out of `got`.
-inline run::outcome outcome_of(isolate::outcome&& got, run::job const& what) {
+inline run::outcome outcome_of(watch::outcome&& got, run::job const& what) {
     run::outcome all;
     all.number = what.number;
     all.started_ns = got.started_ns, all.wall_s = got.wall_s;

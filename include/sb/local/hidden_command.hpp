@@ -8,8 +8,9 @@
 #include <sb/core/fd.hpp>
 #include <sb/core/read_regular.hpp>
 #include <sb/core/text.hpp>
-#include <sb/isolate/look_as.hpp>
-#include <sb/isolate/view.hpp>
+#include <sb/files/path.hpp>
+#include <sb/process/look_as.hpp>
+#include <sb/sandbox/view.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <fcntl.h>
@@ -27,27 +28,27 @@ namespace sb::local {
 
 class hidden_command {
 public:
-    hidden_command(isolate::view const& shown, isolate::payload_user const& payload) : shown_{&shown}, payload_{payload} {}
+    hidden_command(sandbox::view const& shown, process::payload_user const& payload) : shown_{&shown}, payload_{payload} {}
 
     /// Nothing when a payload can see the file, all that links on the way to it name, and what interprets it.
     std::optional<std::string> why(std::string const& file) const {
         auto const& shown = *shown_;
-        auto const there = isolate::host_path(shown, file);
-        auto const real = isolate::real_path(there);
+        auto const there = sandbox::host_path(shown, file);
+        auto const real = files::real_path(there);
         if (real.has_error()) return std::nullopt; // finding it is somebody else's matter
         hidden_files found;
         if (there == file) follow_links(file, found); // else a binding or another root shows it under this name
         auto interpreter = interpreter_of(*real);
         for (int nested = 0; !interpreter.empty() && nested < most_nested; ++nested) {
-            auto const place = isolate::host_path(shown, interpreter);
-            auto const next = isolate::real_path(place);
+            auto const place = sandbox::host_path(shown, interpreter);
+            auto const next = files::real_path(place);
             if (next.has_error()) break; // no binding mends that
             if (found.first.empty()) found.before = "its interpreter ";
             if (place == interpreter) follow_links(interpreter, found);
             interpreter = interpreter_of(*next);
         }
         if (found.first.empty()) return std::nullopt;
-        if (isolate::detail::is_below(found.first, "/tmp") || isolate::detail::is_below(found.first, "/var/tmp")) return cat(found.before, found.first, " is hidden behind the sandbox's own /tmp; copy it to the workspace ", shown.work);
+        if (files::is_below(found.first, "/tmp") || files::is_below(found.first, "/var/tmp")) return cat(found.before, found.first, " is hidden behind the sandbox's own /tmp; copy it to the workspace ", shown.work);
         std::string advice;
         for (auto const& each : found.folders) advice += cat(" --bind ", each, ":", each, ":ro");
         if (advice.empty()) return cat(found.before, found.first, " is not shown to a payload");
@@ -61,14 +62,14 @@ private:
     };
     void look_at(std::string const& file, hidden_files& found) const {
         auto const holds = [&](std::string const& each) {
-            auto const real = isolate::real_path(each);
-            return isolate::detail::is_below(file, each) || (!real.has_error() && isolate::detail::is_below(file, *real));
+            auto const real = files::real_path(each);
+            return files::is_below(file, each) || (!real.has_error() && files::is_below(file, *real));
         };
-        if (isolate::shows(*shown_, file) || std::any_of(found.folders.begin(), found.folders.end(), holds)) return;
+        if (sandbox::shows(*shown_, file) || std::any_of(found.folders.begin(), found.folders.end(), holds)) return;
         if (found.first.empty()) found.first = file;
         for (auto& each : folders_around(file)) found.folders.push_back(std::move(each));
         // a virtual environment of Python takes its library from where it was made
-        auto const real = isolate::real_path(folder_of(folder_of(file)) + "/pyvenv.cfg");
+        auto const real = files::real_path(folder_of(folder_of(file)) + "/pyvenv.cfg");
         if (real.has_error()) return;
         split(beginning_of(*real, std::size_t{64} << 10), '\n', [&](std::string_view line) {
             auto const equals = line.find('=');
@@ -80,10 +81,10 @@ private:
         for (int hop = 0; hop < most_links; ++hop) {
             std::string target(4096, '\0');
             auto const n = ::readlink(path.c_str(), target.data(), target.size());
-            bool const alternative = hop > 0 && n > 0 && isolate::detail::is_below(path, "/etc"); // shown as far as it leads to programs
+            bool const alternative = hop > 0 && n > 0 && files::is_below(path, "/etc"); // shown as far as it leads to programs
             if (!alternative) look_at(path, found);
             if (n <= 0) { // a folder on the way may have been a link too
-                if (auto const real = isolate::real_path(path); !real.has_error()) look_at(*real, found);
+                if (auto const real = files::real_path(path); !real.has_error()) look_at(*real, found);
                 return;
             }
             target.resize(static_cast<std::size_t>(n));
@@ -110,10 +111,10 @@ private:
         bool const installed = programs && (has("lib") || has("lib64") || has("libexec") || has("pyvenv.cfg"));
         if (!installed || prefix.empty()) return {folder};
         char const* const home = std::getenv("HOME");
-        auto const home_path = home && *home == '/' ? isolate::real_path(home) : result<std::string>{std::string{}};
-        auto const real = isolate::real_path(prefix);
+        auto const home_path = home && *home == '/' ? files::real_path(home) : result<std::string>{std::string{}};
+        auto const real = files::real_path(prefix);
         bool const private_too = !home_path.has_error() && !real.has_error() && !home_path->empty() &&
-                                 (isolate::detail::is_below(*home_path, *real) || *real == *home_path + "/.local");
+                                 (files::is_below(*home_path, *real) || *real == *home_path + "/.local");
         if (!private_too) return {prefix};
         std::vector<std::string> all{folder};
         for (char const* part : {"lib", "lib64", "libexec"})
@@ -134,12 +135,12 @@ private:
         std::string from = "/";
         bool is_work = false;
         for (auto const& each : shown_->bindings)
-            if (isolate::detail::is_below(real, each.source) && each.source.size() > from.size()) from = each.source;
-        if (!shown_->work.empty() && isolate::detail::is_below(real, shown_->work) && shown_->work.size() >= from.size()) from = shown_->work, is_work = true;
+            if (files::is_below(real, each.source) && each.source.size() > from.size()) from = each.source;
+        if (!shown_->work.empty() && files::is_below(real, shown_->work) && shown_->work.size() >= from.size()) from = shown_->work, is_work = true;
         unique_fd const top{::open(from.c_str(), O_PATH | O_CLOEXEC)};
         struct stat owner {};
         if (!top || ::fstat(top.get(), &owner) != 0) return {};
-        isolate::look_as const meanwhile{is_work ? isolate::payload_user{owner.st_uid, owner.st_gid} : payload_};
+        process::look_as const meanwhile{is_work ? process::payload_user{owner.st_uid, owner.st_gid} : payload_};
         auto below = std::string_view{real}.substr(std::min(from.size(), real.size()));
         while (below.starts_with('/')) below.remove_prefix(1);
         unique_fd inner;
@@ -154,8 +155,8 @@ private:
     }
     static constexpr int most_links = 40, most_nested = 5; // as the kernel has them
 
-    isolate::view const* shown_;
-    isolate::payload_user payload_;
+    sandbox::view const* shown_;
+    process::payload_user payload_;
 };
 
 } // namespace sb::local

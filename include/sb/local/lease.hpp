@@ -7,15 +7,16 @@
 // A crash before the name is given leaves a file ".ID.MACHINE.new" and nothing else, since the rest is made after the lease.
 // A home may be shared by machines, and a lock may be seen by one of them alone: each sees to its own leases.
 #pragma once
+#include <sb/cgroup/cgroup_remove.hpp>
 #include <sb/core/clock.hpp>
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/sha256.hpp>
 #include <sb/core/text.hpp>
-#include <sb/isolate/cgroup_remove.hpp>
-#include <sb/isolate/own_folder.hpp>
-#include <sb/isolate/remove_tree.hpp>
-#include <sb/isolate/workspace.hpp>
+#include <sb/files/folder.hpp>
+#include <sb/files/own_folder.hpp>
+#include <sb/files/remove_tree.hpp>
+#include <sb/files/workspace.hpp>
 #include <sb/json/parse.hpp>
 #include <sb/json/record.hpp>
 #include <sb/record/lease.hpp>
@@ -70,10 +71,10 @@ class held_lease {
 public:
     /// Before anything of what `terms` names is made.
     static result<held_lease> take(std::string const& data_dir, lease_record const& terms) {
-        if (!isolate::is_session_id(terms.id)) return caller_error(cat("a lease cannot be named \"", terms.id, "\""));
+        if (!cgroup::is_session_id(terms.id)) return caller_error(cat("a lease cannot be named \"", terms.id, "\""));
         held_lease made;
-        SB_TRY(auto const folder, isolate::own_folder::make(data_dir + "/leases", isolate::for_data));
-        made.folder_ = isolate::detail::open_folder(folder.fd(), ".");
+        SB_TRY(auto const folder, files::own_folder::make(data_dir + "/leases", files::for_data));
+        made.folder_ = files::open_folder(folder.fd(), ".");
         if (!made.folder_) return last_error("open", folder.path());
         made.path_ = cat(folder.path(), "/", terms.id);
         made.name_ = terms.id;
@@ -159,12 +160,12 @@ inline result<lease_record> read_lease(int file, std::string_view name) {
 inline bool clear_away(lease_record const& terms, std::vector<std::string>& stuck) {
     auto const before = stuck.size();
     for (auto const& base : terms.cgroups)
-        if (auto const gone = isolate::remove_groups(base, terms.id); gone.has_error()) stuck.push_back(gone.error().what);
+        if (auto const gone = cgroup::remove_groups(base, terms.id); gone.has_error()) stuck.push_back(gone.error().what);
     // while another session needs what this one switched on, the lease stays
-    bool const done = stuck.size() != before || terms.switched_on.empty() || terms.cgroups.empty() || isolate::switch_off(terms.cgroups.back(), terms.switched_on);
+    bool const done = stuck.size() != before || terms.switched_on.empty() || terms.cgroups.empty() || cgroup::switch_off(terms.cgroups.back(), terms.switched_on);
     if (auto const slash = terms.temp_folder.rfind('/'); slash != std::string::npos) {
         // it looks at every folder there in the same way: label, owner, lock
-        isolate::sweep_dead_folders(slash ? terms.temp_folder.substr(0, slash) : std::string{"/"}, stuck);
+        files::sweep_dead_folders(slash ? terms.temp_folder.substr(0, slash) : std::string{"/"}, stuck);
     }
     return done && stuck.size() == before;
 }
@@ -174,12 +175,12 @@ inline bool clear_away(lease_record const& terms, std::vector<std::string>& stuc
 /// Users that leases in `data_dir` name. What is no lease is passed over: to tell of it is the sweep's part.
 inline std::vector<std::int64_t> leased_users(std::string const& data_dir) {
     std::vector<std::int64_t> all;
-    auto const folder = isolate::own_folder::open(data_dir + "/leases", isolate::for_data);
+    auto const folder = files::own_folder::open(data_dir + "/leases", files::for_data);
     if (!folder) return all;
-    auto const names = isolate::detail::names_in(folder->fd(), folder->path());
+    auto const names = files::names_in(folder->fd(), folder->path());
     if (!names) return all;
     for (auto const& name : *names) {
-        if (!isolate::is_session_id(name)) continue;
+        if (!cgroup::is_session_id(name)) continue;
         unique_fd const file{::openat(folder->fd(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
         struct stat facts {};
         if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
@@ -192,12 +193,12 @@ inline std::vector<std::int64_t> leased_users(std::string const& data_dir) {
 /// with. What stays is named in `stuck`, one line each: what could not be removed, and files that are no lease of ours. In a folder that
 /// others could exchange nothing is believed; whoever takes a lease there is told.
 inline int sweep_leases(std::string const& data_dir, std::vector<std::string>& stuck) {
-    auto const folder = isolate::own_folder::open(data_dir + "/leases", isolate::for_data);
+    auto const folder = files::own_folder::open(data_dir + "/leases", files::for_data);
     if (!folder) return 0;
     auto const& path = folder->path();
     auto const boot = detail::this_boot(), machine = detail::this_machine();
     int swept = 0;
-    auto const names = isolate::detail::names_in(folder->fd(), path);
+    auto const names = files::names_in(folder->fd(), path);
     if (!names) return stuck.push_back(cat("what ", path, " may hold: ", names.error().what)), 0;
     for (auto const& name : *names) {
         auto const leave = [&](std::string_view why) { stuck.push_back(cat(path, "/", name, ": ", why, ", left alone")); };
@@ -206,7 +207,7 @@ inline int sweep_leases(std::string const& data_dir, std::vector<std::string>& s
         if (unnamed) id = id.substr(1, id.size() - 5);
         std::string_view maker; // an older version does not say it
         if (auto const dot = id.find('.'); unnamed && dot != id.npos) maker = id.substr(dot + 1), id = id.substr(0, dot);
-        if (!isolate::is_session_id(id) || (!maker.empty() && !isolate::is_session_id(maker))) {
+        if (!cgroup::is_session_id(id) || (!maker.empty() && !cgroup::is_session_id(maker))) {
             leave("not a lease");
             continue;
         }

@@ -3,9 +3,9 @@
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/text.hpp>
-#include <sb/isolate/copy_tree.hpp>
-#include <sb/isolate/own_folder.hpp>
-#include <sb/isolate/workspace.hpp>
+#include <sb/files/copy_tree.hpp>
+#include <sb/files/own_folder.hpp>
+#include <sb/files/workspace.hpp>
 #include <sb/local/figures.hpp>
 #include <sb/local/worker.hpp>
 #include <sb/run/lane.hpp>
@@ -20,7 +20,7 @@ namespace sb::local {
 class local_lane final : public run::lane {
 public:
     /// Both are its backend's, and outlive it.
-    local_lane(worker& by, isolate::session_folder& folder) : by_{&by}, folder_{&folder} {}
+    local_lane(worker& by, files::session_folder& folder) : by_{&by}, folder_{&folder} {}
 
     result<void> start(run::job const& what) override {
         SB_CHECK(by_->send(what));
@@ -33,7 +33,7 @@ public:
         bool const there = by_->has_answer() || by_->look_for_answers();
         if (there && !by_->has_answer()) return std::optional<run::outcome>{};
         SB_TRY(auto answer, by_->receive()); // an error when nobody is there
-        if (answer.got.killed_by == isolate::killer::request) return system_error(cat("worker ", by_->number(), " was told to stop from outside"));
+        if (answer.got.killed_by == watch::killer::request) return system_error(cat("worker ", by_->number(), " was told to stop from outside"));
         if (begun_.empty()) return system_error(cat("worker ", by_->number(), " answered without being asked"));
         auto const asked = std::move(begun_.front());
         begun_.pop_front();
@@ -49,7 +49,7 @@ public:
         SB_CHECK(by_->send_keep(name));
         auto const folders = by_->receive(); // what went wrong there leaves the streams
         auto const called = cat(folder_->path(), "/", name);
-        auto const folder = isolate::detail::open_folder(folder_->fd(), name.c_str());
+        auto const folder = files::open_folder(folder_->fd(), name.c_str());
         if (!folder) return folders.has_error() ? folders.error() : last_error("open", called);
         auto const out = copy_file(by_->out(), folder.get(), "stdout", called), err = copy_file(by_->err(), folder.get(), "stderr", called);
         if (folders.has_error()) return folders.error();
@@ -59,8 +59,8 @@ public:
 
 private:
     static result<void> copy_file(int from, int folder, std::string const& name, std::string const& called) {
-        isolate::deaf_to_file_limit const meanwhile;
-        SB_TRY(auto const into, isolate::detail::make_file(folder, name, called));
+        files::deaf_to_file_limit const meanwhile;
+        SB_TRY(auto const into, files::make_file(folder, name, called));
         auto const to = cat(called, "/", name);
         char block[1 << 14];
         for (off_t at = 0;;) {
@@ -73,7 +73,7 @@ private:
     }
 
     worker* by_;
-    isolate::session_folder* folder_;
+    files::session_folder* folder_;
     std::deque<run::job> begun_;
 };
 

@@ -2,7 +2,7 @@
 // Backends without a sandbox: a session, a process group, a clean environment and private folders, and rlimits unless
 // nothing is to be limited. They need no privilege and no kernel feature beyond Linux 4.
 #pragma once
-#include <sb/isolate/cgroup_limits.hpp>
+#include <sb/cgroup/cgroup_limits.hpp>
 #include <sb/local/local_backend.hpp>
 #include <sb/run/enforce.hpp>
 #include <map>
@@ -37,7 +37,7 @@ public:
     };
     explicit plain_backend(strictness how = strictness::basic) : local_backend{how == strictness::basic ? basic_facts() : bare_facts()} {
         can_.limits = how == strictness::basic;
-        can_.memory_bytes = can_.limits ? isolate::machine_size::read().memory_bytes : 0;
+        can_.memory_bytes = can_.limits ? cgroup::machine_size::read().memory_bytes : 0;
     }
     result<run::enforcement> plan(preset_record const& preset, run::overrides const& wins) const override { return run::enforce(preset, wins, can_); }
 

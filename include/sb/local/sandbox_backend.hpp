@@ -3,12 +3,12 @@
 // lease that lets a later session clear up after this one.
 #pragma once
 #include <sb/core/secret.hpp>
-#include <sb/isolate/cgroup_host.hpp>
-#include <sb/isolate/file_count.hpp>
-#include <sb/isolate/landlock.hpp>
-#include <sb/isolate/lend_work.hpp>
-#include <sb/isolate/own_folder.hpp>
-#include <sb/isolate/task_limit_here.hpp>
+#include <sb/cgroup/cgroup_host.hpp>
+#include <sb/machine/file_count.hpp>
+#include <sb/filter/landlock.hpp>
+#include <sb/sandbox/lend_work.hpp>
+#include <sb/files/own_folder.hpp>
+#include <sb/process/task_limit_here.hpp>
 #include <sb/local/sandbox_site.hpp>
 #include <sb/run/enforce.hpp>
 #include <sb/local/hidden_command.hpp>
@@ -50,21 +50,21 @@ public:
         SB_CHECK(made->choose_view(asked, path));
         SB_CHECK(made->check_own_folders(data_dir, asked.keeps));
         // the owner of what a session leaves behind is the same from one to the next
-        bool const leaves_files = std::any_of(all.shown.bindings.begin(), all.shown.bindings.end(), [](isolate::binding const& each) { return each.writable; });
-        isolate::user_wish wish{leaves_files, {}};
+        bool const leaves_files = std::any_of(all.shown.bindings.begin(), all.shown.bindings.end(), [](sandbox::binding const& each) { return each.writable; });
+        process::user_wish wish{leaves_files, {}};
         if (::geteuid() == 0) wish.taken = leased_users(data_dir);
-        SB_TRY(all.user, isolate::choose_payload_user(wish));
-        all.sockets = isolate::socket_share::of_machine(asked.jobs);
+        SB_TRY(all.user, process::choose_payload_user(wish));
+        all.sockets = machine::socket_share::of_machine(asked.jobs);
         all.fresh = asked.fresh, all.copies_work = asked.copies_work;
         SB_TRY(all.clone_key, make_secret());
         SB_CHECK(made->take_groups(data_dir, asked.groups_below));
-        SB_TRY(made->lent_, isolate::lend_work(all.shown.work_place, all.user));
+        SB_TRY(made->lent_, sandbox::lend_work(all.shown.work_place, all.user));
         all.owners = std::move(made->lent_.owners), all.lower = made->lent_.lower;
         made->can_.walls = true;
         made->can_.jobs = asked.jobs;
-        auto const machine = isolate::machine_size::read();
+        auto const machine = cgroup::machine_size::read();
         made->can_.memory_bytes = machine.memory_bytes, made->can_.pids = machine.pids;
-        made->can_.files = isolate::most_files_here(), made->can_.mappings = isolate::most_mappings_here();
+        made->can_.files = machine::most_files_here(), made->can_.mappings = machine::most_mappings_here();
         made->facts_ = made->describe();
         return made;
     }
@@ -75,14 +75,14 @@ public:
     result<run::enforcement> plan(preset_record const& preset, run::overrides const& wins) const override { return run::enforce(preset, wins, can_); }
     run::sight seen() const override {
         return {session_.shown.work, [this](std::string const& file) { return hidden_command{session_.shown, session_.user}.why(file); },
-                [this](std::string const& file) { return isolate::host_path(session_.shown, file); },
-                [this](std::string const& path) { return isolate::outlasts_a_run(session_.shown, path); }};
+                [this](std::string const& file) { return sandbox::host_path(session_.shown, file); },
+                [this](std::string const& path) { return sandbox::outlasts_a_run(session_.shown, path); }};
     }
     void close() override {
         if (owner_ != ::getpid()) return;
         local_backend::close();
         if (groups_ && groups_->restore().has_error() && lease_) lease_->leave();
-        if (groups_ && groups_->kind() == isolate::cgroup_kind::v2) { // who switched something on that we needed could not switch it off before
+        if (groups_ && groups_->kind() == cgroup::cgroup_kind::v2) { // who switched something on that we needed could not switch it off before
             std::vector<std::string> stuck;
             sweep_leases(data_dir_, stuck);
         }
@@ -95,7 +95,7 @@ public:
 
 protected:
     site_maker sites() override {
-        return [this](isolate::session_folder&, std::size_t number, isolate::order_room& room) { return sandbox_site::make(session_, number, room); };
+        return [this](files::session_folder&, std::size_t number, process::order_room& room) { return sandbox_site::make(session_, number, room); };
     }
     result<void> prepare(worker_pool& workers) override { return workers.prepare(run::default_level); }
 
@@ -105,39 +105,39 @@ private:
     run::backend_facts describe() const {
         std::vector<std::string> layers{"user", "pid", "mount", "network", "ipc", "uts", "cgroup", "root", "workspace", "proc", "dev",
                                         "no_new_privs", "capabilities", "seccomp"};
-        if (isolate::landlock_version() >= isolate::landlock_rules::oldest) layers.emplace_back("landlock");
-        if (isolate::kept_groups().empty()) layers.emplace_back("groups");
+        if (filter::landlock_version() >= filter::landlock_rules::oldest) layers.emplace_back("landlock");
+        if (process::kept_groups().empty()) layers.emplace_back("groups");
         for (auto const* each : {"session", "rlimits", "environment", "home", "tmpdir", "descriptors"}) layers.emplace_back(each);
         return {"process", std::move(layers), {}, sources()};
     }
 
     result<void> choose_view(sandbox_choices const& asked, std::string_view path) {
         auto& shown = session_.shown;
-        SB_TRY(shown.work_place, isolate::workspace_folder(asked.work.empty() ? "." : asked.work));
+        SB_TRY(shown.work_place, sandbox::workspace_folder(asked.work.empty() ? "." : asked.work));
         shown.work = shown.work_place.path();
         if (!asked.system.empty()) {
-            auto root = isolate::pinned::open(asked.system);
+            auto root = files::pinned::open(asked.system);
             if (root.has_error()) return caller_error(cat("--root ", asked.system, ": ", root.error().what));
             shown.system = root->path();
-            bool const any = std::any_of(std::begin(isolate::detail::system_folders), std::end(isolate::detail::system_folders),
+            bool const any = std::any_of(std::begin(sandbox::system_folders), std::end(sandbox::system_folders),
                                          [&](std::string_view name) { return ::faccessat(root->fd(), std::string{name}.c_str(), F_OK, 0) == 0; });
             if (!any) return caller_error(cat("--root ", asked.system, ": holds none of the system folders (usr, bin, lib)"));
             if (shown.system != "/") shown.system_place = std::move(*root);
         }
-        shown.boot_id = isolate::random_uuid();
+        shown.boot_id = sandbox::random_uuid();
         if (shown.system == "/") { // once for all workers
-            if (unique_fd const etc{::open("/etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)}; etc) shown.etc = isolate::public_etc{etc.get(), true}.of(isolate::detail::shown_of_etc);
+            if (unique_fd const etc{::open("/etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)}; etc) shown.etc = sandbox::public_etc{etc.get(), true}.of(sandbox::shown_of_etc);
         }
         for (auto const& each : asked.bindings) {
-            SB_TRY(auto made, isolate::parse_binding(each));
+            SB_TRY(auto made, sandbox::parse_binding(each));
             SB_CHECK(check_target(made));
             shown.bindings.push_back(std::move(made));
         }
         if (!asked.bind_path) return {};
         split(path, ':', [&](std::string_view folder) {
             if (!folder.starts_with('/')) return; // it means the current folder of whoever looks, and that is the workspace
-            auto real = isolate::pinned::open(std::string{folder});
-            if (real.has_error() || isolate::shows(shown, real->path()) || isolate::detail::is_root_folder(*real)) return;
+            auto real = files::pinned::open(std::string{folder});
+            if (real.has_error() || sandbox::shows(shown, real->path()) || sandbox::is_root_folder(*real)) return;
             shown.bindings.push_back({real->path(), std::string{folder}, false, *real});
         });
         return {};
@@ -146,9 +146,9 @@ private:
     /// What is ours on the host is not to be written to by runs, and what earlier runs left not to be read by later ones.
     result<void> check_own_folders(std::string const& data_dir, bool keeps) const {
         auto const& shown = session_.shown;
-        auto const check = [&](std::string const& path, isolate::folder_use const& use, bool closed) -> result<void> {
+        auto const check = [&](std::string const& path, files::folder_use const& use, bool closed) -> result<void> {
             std::vector<std::string> missing;
-            auto const own = isolate::own_folder::open_nearest(path, use, missing);
+            auto const own = files::own_folder::open_nearest(path, use, missing);
             if (own.has_error()) return {}; // told when something is to be made there
             auto const wrong = [&](std::string_view shown_by, std::string_view why) {
                 return caller_error(cat(use.what, " ", path, ": lies in ", shown_by, ", where ", why, "; choose another with ", use.choose));
@@ -161,14 +161,14 @@ private:
             if (closed && own->place().lies_in(shown.work_place.facts())) return wrong(cat("the workspace ", shown.work), "later runs would see what --keep has of earlier ones");
             return {};
         };
-        SB_CHECK(check(isolate::temporary_folder(), isolate::for_temporary, keeps));
-        return check(data_dir, isolate::for_data, false);
+        SB_CHECK(check(files::temporary_folder(), files::for_temporary, keeps));
+        return check(data_dir, files::for_data, false);
     }
 
     /// In a system folder, which is read-only, there must be something to put the binding on.
-    result<void> check_target(isolate::binding const& made) const {
-        for (auto const name : isolate::detail::system_folders) {
-            if (!isolate::detail::is_below(made.target, cat("/", name))) continue;
+    result<void> check_target(sandbox::binding const& made) const {
+        for (auto const name : sandbox::system_folders) {
+            if (!files::is_below(made.target, cat("/", name))) continue;
             if (auto const path = cat(session_.shown.system == "/" ? "" : session_.shown.system, made.target); ::access(path.c_str(), F_OK) != 0)
                 return caller_error(cat("--bind ", made.source, ":", made.target, ": there is no ", made.target, ", and /", name, " is read-only; choose another DST"));
         }
@@ -176,28 +176,28 @@ private:
     }
 
     result<void> take_groups(std::string const& data_dir, std::string const& below) {
-        auto terms = new_lease(isolate::random_id());
-        if (::geteuid() == 0 && isolate::all_payload_ids.contains(session_.user.uid) && session_.user.uid != isolate::first_payload_id) terms.uid = session_.user.uid;
-        if (auto const temp = isolate::real_path(isolate::temporary_folder()); !temp.has_error()) terms.temp_folder = *temp + "/"; // what has our label there
+        auto terms = new_lease(cgroup::random_id());
+        if (::geteuid() == 0 && process::all_payload_ids.contains(session_.user.uid) && session_.user.uid != process::first_payload_id) terms.uid = session_.user.uid;
+        if (auto const temp = files::real_path(files::temporary_folder()); !temp.has_error()) terms.temp_folder = *temp + "/"; // what has our label there
         auto const write_down = [&]() -> result<void> {
             if (lease_) return lease_->change(terms);
             SB_TRY(auto lease, held_lease::take(data_dir, terms));
             lease_.emplace(std::move(lease));
             return {};
         };
-        auto found_or_not = isolate::cgroup_host::announced(terms.id, below, [&](auto const& bases, auto const& switched_on) {
+        auto found_or_not = cgroup::cgroup_host::announced(terms.id, below, [&](auto const& bases, auto const& switched_on) {
             terms.cgroups = bases, terms.switched_on = switched_on;
             return write_down();
         });
         if (!lease_ && terms.uid) SB_CHECK(write_down()); // where no group can be made
         SB_TRY(auto found, std::move(found_or_not));
-        using isolate::controller;
+        using cgroup::controller;
         can_.tree_memory = found.has(controller::memory), can_.why_no_memory = found.why_not(controller::memory);
         can_.tree_pids = found.has(controller::pids), can_.why_no_pids = found.why_not(controller::pids);
         can_.tree_cores = found.has(controller::cpu), can_.why_no_cores = found.why_not(controller::cpu);
         can_.tree_time = found.has(controller::cpuacct);
         if (!can_.tree_pids) {
-            auto const limit = isolate::can_limit_tasks(session_.user);
+            auto const limit = process::can_limit_tasks(session_.user);
             can_.numbered_pids = !limit.has_error();
             if (limit.has_error()) can_.why_no_numbers = limit.error().what;
         }
@@ -213,7 +213,7 @@ private:
 
     std::map<std::string, std::string> sources() const {
         std::map<std::string, std::string> all;
-        bool const one = groups_ && groups_->version(isolate::controller::memory) == 1;
+        bool const one = groups_ && groups_->version(cgroup::controller::memory) == 1;
         all["cpu_user_s"] = can_.tree_time ? "control group, the whole tree; split as the kernel samples it" : "wait4, the tree as far as waited for";
         all["peak_rss_bytes"] = can_.tree_memory ? cat("memory control group (", one ? "v1" : "v2", "), the whole tree, page cache, tmpfs and sockets included, in steps of about 256 KiB")
                                                  : std::string{"wait4, the largest process waited for; never below the sandbox's own"};
@@ -230,9 +230,9 @@ private:
     std::string data_dir_;
     sandbox_session session_;
     run::abilities can_;
-    std::optional<isolate::cgroup_host> groups_;
+    std::optional<cgroup::cgroup_host> groups_;
     std::optional<held_lease> lease_;
-    isolate::lent_work lent_;
+    sandbox::lent_work lent_;
     pid_t owner_ = ::getpid();
 };
 

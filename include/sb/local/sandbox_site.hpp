@@ -8,9 +8,9 @@
 // others, so that their birth is counted to nobody.
 #pragma once
 #include <sb/core/printable.hpp>
-#include <sb/isolate/box.hpp>
-#include <sb/isolate/copy_tree.hpp>
-#include <sb/isolate/large_file.hpp>
+#include <sb/sandbox/box.hpp>
+#include <sb/files/copy_tree.hpp>
+#include <sb/files/large_file.hpp>
 #include <sb/local/site.hpp>
 #include <algorithm>
 #include <csignal>
@@ -27,21 +27,21 @@ namespace sb::local {
 
 /// What the boxes of a session share; made before the workers are forked.
 struct sandbox_session {
-    isolate::view shown;
-    isolate::payload_user user;
-    isolate::cgroup_host* groups = nullptr; ///< null: no control group can be made here
+    sandbox::view shown;
+    process::payload_user user;
+    cgroup::cgroup_host* groups = nullptr; ///< null: no control group can be made here
     unique_fd owners = unique_fd{}; ///< see nursery_plan
-    isolate::pinned lower = {}; ///< see nursery_plan
+    files::pinned lower = {}; ///< see nursery_plan
     std::uint64_t clone_key = 0;
     bool fresh = false; ///< a new box for each run
     bool copies_work = false; ///< see keeper_plan
-    isolate::socket_share sockets = {}; ///< of the host's memory for them, for one run
+    machine::socket_share sockets = {}; ///< of the host's memory for them, for one run
 };
 
 class sandbox_site final : public site {
 public:
-    static result<std::unique_ptr<site>> make(sandbox_session const& all, std::size_t number, isolate::order_room& room) {
-        SB_CHECK(isolate::adopt_orphans()); // a zygote comes to us when its keeper is dead
+    static result<std::unique_ptr<site>> make(sandbox_session const& all, std::size_t number, process::order_room& room) {
+        SB_CHECK(process::adopt_orphans()); // a zygote comes to us when its keeper is dead
         std::unique_ptr<sandbox_site> made{new sandbox_site{all, number, room}};
         for (std::size_t i = 0; i < (all.fresh ? fresh_groups : 1); ++i) {
             if (all.groups) SB_CHECK(made->found(made->groups_[i]));
@@ -54,7 +54,7 @@ public:
         SB_TRY([[maybe_unused]] auto* const place, box_in(groups_[0], {level, -1}, {}));
         return {};
     }
-    result<void> make_ready(isolate::job& job) override {
+    result<void> make_ready(watch::job& job) override {
         if (all_->fresh && current_ && current_->used) {
             retire(*here_, this_.as);
             here_ = &after(*here_);
@@ -68,8 +68,8 @@ public:
             }
         }
         renewed_ = !std::exchange(current_->used, true);
-        if (all_->copies_work && job.held.file_bytes >= 0) isolate::large_file_search::await_tick(); // what was copied is to be older than what the run makes
-        this_ = {{job.held.level, job.held.numbered_pids}, {job.held.scratch_bytes, job.held.scratch_inodes}, job.held.file_bytes, isolate::large_file_search::now_ns()};
+        if (all_->copies_work && job.held.file_bytes >= 0) files::large_file_search::await_tick(); // what was copied is to be older than what the run makes
+        this_ = {{job.held.level, job.held.numbered_pids}, {job.held.scratch_bytes, job.held.scratch_inodes}, job.held.file_bytes, files::large_file_search::now_ns()};
         return look(job);
     }
     /// The box of the next run, which is taken to be like this one, is born meanwhile.
@@ -78,10 +78,10 @@ public:
         for (auto* other = &after(*here_); other != here_; other = &after(*other))
             if (other->origin && !other->boxes.contains(this_.as)) (void)begin_in(*other, this_.as, this_.size); // what goes wrong is met again when it is needed
     }
-    result<void> look(isolate::job& job) override {
-        job.environment.push_back(cat("HOME=", isolate::sandbox_home));
+    result<void> look(watch::job& job) override {
+        job.environment.push_back(cat("HOME=", sandbox::sandbox_home));
         job.environment.push_back("TMPDIR=/tmp");
-        job.folder = all_->shown.work.empty() ? std::string{isolate::sandbox_home} : all_->shown.work;
+        job.folder = all_->shown.work.empty() ? std::string{sandbox::sandbox_home} : all_->shown.work;
         if (here_->group) job.group = here_->group->run_leaf(), job.clone_key = all_->clone_key;
         job.scratch = current_->walls.scratch();
         job.sockets = current_->walls.sockets(all_->sockets, here_->held.memory_bytes);
@@ -89,21 +89,21 @@ public:
         if (!current_->walls.alive()) return system_error("the run's sandbox had to be destroyed: nothing is left to look at");
         return {};
     }
-    isolate::reaper_link& reaper() override { return current_->walls.reaper(); }
+    process::reaper_link& reaper() override { return current_->walls.reaper(); }
     bool again() const override { return !all_->fresh && !renewed_scratch_; }
     void release() override {
         // all there are rather than no limit: the last limit of a machine to go makes the kernel patch its own code
         auto const& held = here_->held;
-        if (here_->group && held.cores >= 0) (void)here_->group->hold({held.memory_bytes, held.pids, static_cast<double>(isolate::usable_cpus()), held.socket_bytes});
+        if (here_->group && held.cores >= 0) (void)here_->group->hold({held.memory_bytes, held.pids, static_cast<double>(machine::usable_cpus()), held.socket_bytes});
     }
-    void finish(isolate::outcome& got) override {
+    void finish(watch::outcome& got) override {
         auto& group = here_->group;
         auto& walls = current_->walls;
         got.file_limit_reached = reached_file_limit(got);
         if (group) {
             // it sits beside the payload's group or in it, and may have worked for the next run already
             if (group->run_leaf() >= 0) got.reaper_cpu_ns = 0;
-            else if (walls.reaper().pid != walls.keeper_pid()) got.reaper_cpu_ns = std::max<std::int64_t>(isolate::process_cpu_ns(walls.reaper().pid) - reaper_cpu_ns_, 0);
+            else if (walls.reaper().pid != walls.keeper_pid()) got.reaper_cpu_ns = std::max<std::int64_t>(machine::process_cpu_ns(walls.reaper().pid) - reaper_cpu_ns_, 0);
             got.group = group->end();
             // counted in steps of a quarter of a mebibyte, a small peak has no parts; and asking costs more than all the rest
             auto const &peak = got.group->memory_peak_bytes, &base = got.group->memory_base_bytes;
@@ -122,21 +122,21 @@ public:
     std::int64_t helpers_cpu_ns() const override {
         auto all = retired_cpu_ns_;
         for (auto const& each_group : groups_) {
-            if (each_group.origin) all += isolate::process_cpu_ns(each_group.origin->pid());
+            if (each_group.origin) all += machine::process_cpu_ns(each_group.origin->pid());
             for (auto const& [as, each] : each_group.boxes) all += cpu_ns_of(each->walls);
         }
         return all;
     }
     /// `work` has what was changed, `removed` names what was deleted there.
-    result<void> keep(isolate::session_folder const& in, std::string const& run) override {
+    result<void> keep(files::session_folder const& in, std::string const& run) override {
         auto const called = cat(in.path(), "/", run);
-        SB_TRY(auto const kept, isolate::detail::make_folder(in.fd(), run, in.path()));
+        SB_TRY(auto const kept, files::make_folder(in.fd(), run, in.path()));
         // holes and links that cannot be kept as such would take room: all together is to take no more than the run had
         struct statfs room {};
         auto left = ::fstatfs(current_->walls.scratch(), &room) == 0 && room.f_blocks > 0 ? static_cast<std::int64_t>(room.f_blocks) * room.f_bsize : -1;
         for (auto const& [name, from] : {std::pair{"work", current_->walls.upper()}, {"home", current_->walls.home()}, {"tmp", current_->walls.tmp()}}) {
-            SB_TRY(auto const to, isolate::detail::make_folder(kept.get(), name, called));
-            SB_TRY(auto const told, isolate::copy_tree(from, to.get(), isolate::tree_owner{::geteuid(), ::getegid()}, left, true));
+            SB_TRY(auto const to, files::make_folder(kept.get(), name, called));
+            SB_TRY(auto const told, files::copy_tree(from, to.get(), files::tree_owner{::geteuid(), ::getegid()}, left, true));
             if (left >= 0) left = std::max<std::int64_t>(left - told.bytes, 0);
             SB_CHECK(write_list(kept.get(), cat(std::string_view{name}, ".removed"), called, told.removed, told.removed_count));
             SB_CHECK(write_list(kept.get(), cat(std::string_view{name}, ".skipped"), called, told.skipped, told.skipped_count));
@@ -170,31 +170,31 @@ private:
         auto operator<=>(birth const&) const = default;
     };
     struct kept_box {
-        isolate::box walls;
+        sandbox::box walls;
         bool used = false;
     };
     struct run_group {
-        std::optional<isolate::cgroup> group;
-        std::unique_ptr<isolate::nursery> origin;
+        std::optional<cgroup::cgroup> group;
+        std::unique_ptr<sandbox::nursery> origin;
         std::map<birth, std::unique_ptr<kept_box>> boxes;
         std::vector<std::unique_ptr<kept_box>> dying;
-        isolate::group_limits held = {};
+        cgroup::group_limits held = {};
         std::int64_t light_ns = 0, looked_ns = 0; // when its group was last seen to hold little; to hold what
     };
 
-    sandbox_site(sandbox_session const& all, std::size_t number, isolate::order_room& room) : all_{&all}, number_{number}, room_{&room} {
+    sandbox_site(sandbox_session const& all, std::size_t number, process::order_room& room) : all_{&all}, number_{number}, room_{&room} {
         plan_.shown = all.shown, plan_.user = all.user, plan_.lower = all.lower, plan_.copies_work = all.copies_work;
         if (all.owners) plan_.owners = unique_fd{::fcntl(all.owners.get(), F_DUPFD_CLOEXEC, 3)};
     }
 
     /// After an end by the signal of FILE_LIMIT, which anybody can raise: was there such a file?
-    bool reached_file_limit(isolate::outcome const& got) const {
-        auto const signalled = [](isolate::copy_end const& each) { return WIFSIGNALED(each.status) && WTERMSIG(each.status) == SIGXFSZ; };
+    bool reached_file_limit(watch::outcome const& got) const {
+        auto const signalled = [](watch::copy_end const& each) { return WIFSIGNALED(each.status) && WTERMSIG(each.status) == SIGXFSZ; };
         if (this_.file_bytes < 0 || (!got.orphan_broke_file_limit && std::none_of(got.copies.begin(), got.copies.end(), signalled))) return false;
         // what lies in memory is the run's own, but for a copied workspace
-        if (isolate::large_file_search{this_.file_bytes, all_->copies_work ? this_.begun_ns : 0}.find_in(current_->walls.scratch())) return true;
-        isolate::large_file_search search{this_.file_bytes, this_.begun_ns};
-        return std::any_of(all_->shown.bindings.begin(), all_->shown.bindings.end(), [&](isolate::binding const& each) {
+        if (files::large_file_search{this_.file_bytes, all_->copies_work ? this_.begun_ns : 0}.find_in(current_->walls.scratch())) return true;
+        files::large_file_search search{this_.file_bytes, this_.begun_ns};
+        return std::any_of(all_->shown.bindings.begin(), all_->shown.bindings.end(), [&](sandbox::binding const& each) {
             if (!each.writable) return false;
             if (each.place) return search.is_at(each.place.fd());
             unique_fd const place{::open(each.source.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
@@ -204,15 +204,15 @@ private:
     /// In a name a backslash stands as \x5c, so a line that begins with another is ours.
     static result<void> write_list(int folder, std::string const& name, std::string_view called, std::vector<std::string> const& lines, std::int64_t count) {
         if (lines.empty()) return {};
-        SB_TRY(auto const file, isolate::detail::make_file(folder, name, called));
+        SB_TRY(auto const file, files::make_file(folder, name, called));
         std::string text;
         for (auto const& each : lines) text += printable(each, true) + "\n";
         if (count > std::ssize(lines)) text += cat("\\... and ", count - std::ssize(lines), " more\n");
         return write_all(file.get(), text, cat(called, "/", name));
     }
     /// A box for the run, in order, and its group at the run's beginning.
-    result<void> take_place(isolate::job const& job) {
-        isolate::scratch_size const size{job.held.scratch_bytes, job.held.scratch_inodes};
+    result<void> take_place(watch::job const& job) {
+        sandbox::scratch_size const size{job.held.scratch_bytes, job.held.scratch_inodes};
         SB_TRY(auto* place, box_in(*here_, {job.held.level, job.held.numbered_pids}, size));
         if (all_->copies_work) SB_CHECK(relax(*here_)); // what is copied is not the run's to pay for
         auto found = place->walls.make_clean(size);
@@ -223,27 +223,27 @@ private:
             found = place->walls.make_clean(size);
         }
         if (found.has_error()) return found.error();
-        renewed_scratch_ = *found == isolate::tidiness::renewed;
+        renewed_scratch_ = *found == sandbox::tidiness::renewed;
         if (auto& group = here_->group) {
             here_->held = {job.held.tree_memory_bytes, job.held.tree_pids, job.held.tree_cores, all_->sockets.beside(job.held.tree_memory_bytes)};
             SB_TRY(auto const in_force, group->hold(here_->held));
             socket_count_ = in_force.socket_bytes ? group->socket_count() : -1;
-            reaper_cpu_ns_ = isolate::process_cpu_ns(place->walls.reaper().pid); // its clock makes the group's go on too
+            reaper_cpu_ns_ = machine::process_cpu_ns(place->walls.reaper().pid); // its clock makes the group's go on too
             SB_TRY([[maybe_unused]] bool const moved, group->begin());
         }
         return {};
     }
     run_group& after(run_group const& one) noexcept { return groups_[static_cast<std::size_t>(&one - groups_ + 1) % fresh_groups]; }
-    result<isolate::box_plan*> plan_of(birth const& as) {
+    result<sandbox::box_plan*> plan_of(birth const& as) {
         auto& plan = plans_[as];
         if (plan) return plan.get();
-        auto made = std::make_unique<isolate::box_plan>(isolate::box_plan{as.level, {}, as.most_tasks});
-        SB_TRY(made->filter, isolate::make_filter(isolate::level_of(as.level), {all_->clone_key, all_->shown.host_writable()}));
+        auto made = std::make_unique<sandbox::box_plan>(sandbox::box_plan{as.level, {}, as.most_tasks});
+        SB_TRY(made->filter, filter::make_filter(filter::level_of(as.level), {all_->clone_key, all_->shown.host_writable()}));
         plan = std::move(made);
         return plan.get();
     }
     static std::int64_t most_left(run_group const& in) noexcept {
-        return isolate::cgroup::most_left() + more_boxes_bytes * (std::max<std::int64_t>(std::ssize(in.boxes), 1) - 1);
+        return cgroup::cgroup::most_left() + more_boxes_bytes * (std::max<std::int64_t>(std::ssize(in.boxes), 1) - 1);
     }
     /// Its group may hold more than the boxes that are in it. What many short runs ended with the kernel frees a moment later, some
     /// megabytes at a time: only when that stays is it laden, or when the run before was long enough to leave as much.
@@ -263,7 +263,7 @@ private:
     static result<bool> gets_light(run_group& in) {
         for (int looks = 0; looks < most_looks; ++looks) {
             if (looks >= looks_at_cached && in.group->cached_left().value_or(0) > most_left(in)) break;
-            isolate::detail::nap(looks_apart_ns);
+            nap(looks_apart_ns);
             SB_TRY([[maybe_unused]] bool const moved, in.group->begin());
             if (!is_laden(in)) return true;
         }
@@ -274,7 +274,7 @@ private:
         current_ = nullptr;
         for (auto const& [as, each] : in.boxes) retired_cpu_ns_ += cpu_ns_of(each->walls), each->walls.kill();
         in.boxes.clear(), in.dying.clear();
-        if (in.origin) retired_cpu_ns_ += isolate::process_cpu_ns(in.origin->pid());
+        if (in.origin) retired_cpu_ns_ += machine::process_cpu_ns(in.origin->pid());
         in.origin.reset();
         (void)in.group->remove(); // what does not go, the session's end or the next one removes
         in.group.reset();
@@ -283,7 +283,7 @@ private:
     /// A group for a run_group, of another name each time: one that is dying may have the old one still.
     result<void> found(run_group& in) {
         auto const n = groups_made_++;
-        SB_TRY(auto group, isolate::cgroup::make(*all_->groups, n == 0 ? cat("worker", number_) : cat("worker", number_, "w", n)));
+        SB_TRY(auto group, cgroup::cgroup::make(*all_->groups, n == 0 ? cat("worker", number_) : cat("worker", number_, "w", n)));
         in.group.emplace(std::move(group));
         if (::geteuid() == 0) SB_CHECK(in.group->give_to(all_->user.uid));
         return {};
@@ -291,22 +291,22 @@ private:
     result<void> open(run_group& in) {
         if (in.origin) return {};
         in.boxes.clear(), in.dying.clear(); // where the group has sides, nobody may be in them when the nursery enters
-        SB_TRY(auto made, isolate::nursery::make(plan_, *room_, in.group ? &*in.group : nullptr));
-        in.origin = std::make_unique<isolate::nursery>(std::move(made));
+        SB_TRY(auto made, sandbox::nursery::make(plan_, *room_, in.group ? &*in.group : nullptr));
+        in.origin = std::make_unique<sandbox::nursery>(std::move(made));
         return {};
     }
     /// Limits of the last run are not for what is done between two.
     static result<void> relax(run_group& in) {
         if (!in.group) return {};
-        SB_TRY([[maybe_unused]] auto const none, in.group->hold({isolate::limits::none, isolate::limits::none, in.held.cores >= 0 ? static_cast<double>(isolate::usable_cpus()) : -1.0, in.held.socket_bytes}));
+        SB_TRY([[maybe_unused]] auto const none, in.group->hold({process::limits::none, process::limits::none, in.held.cores >= 0 ? static_cast<double>(machine::usable_cpus()) : -1.0, in.held.socket_bytes}));
         return {};
     }
     /// Begins a box in a run_group that has none of this kind.
-    result<void> begin_in(run_group& in, birth const& as, isolate::scratch_size size) {
+    result<void> begin_in(run_group& in, birth const& as, sandbox::scratch_size size) {
         SB_TRY(auto* const plan, plan_of(as));
         SB_CHECK(relax(in));
         if (in.group) in.group->recount(); // who is in it will have changed when the next limits are set
-        auto made = isolate::box::begin(*in.origin, *plan, size);
+        auto made = sandbox::box::begin(*in.origin, *plan, size);
         if (made.has_error()) { // they ask it for their keepers when they end
             in.boxes.clear(), in.dying.clear();
             in.origin.reset();
@@ -316,7 +316,7 @@ private:
         return {};
     }
     /// A box of this kind that nothing of an earlier run is in.
-    result<kept_box*> box_in(run_group& in, birth const& as, isolate::scratch_size size) {
+    result<kept_box*> box_in(run_group& in, birth const& as, sandbox::scratch_size size) {
         auto* const before = std::exchange(current_, nullptr);
         auto const place = in.boxes.find(as);
         bool there_is = place != in.boxes.end();
@@ -336,9 +336,9 @@ private:
         return there.error();
     }
 
-    static std::int64_t cpu_ns_of(isolate::box const& one) {
+    static std::int64_t cpu_ns_of(sandbox::box const& one) {
         auto const keeper = one.keeper_pid(), reaper = one.reaper().pid;
-        return isolate::process_cpu_ns(keeper) + (reaper == keeper ? 0 : isolate::process_cpu_ns(reaper));
+        return machine::process_cpu_ns(keeper) + (reaper == keeper ? 0 : machine::process_cpu_ns(reaper));
     }
     /// Lets a box die while something else is done, and keeps count of what it has used.
     void retire(run_group& in, birth const& as) {
@@ -352,16 +352,16 @@ private:
     sandbox_session const* all_;
     std::size_t number_;
     std::size_t groups_made_ = 0;
-    isolate::order_room* room_;
-    isolate::nursery_plan plan_;
-    std::map<birth, std::unique_ptr<isolate::box_plan>> plans_;
+    process::order_room* room_;
+    sandbox::nursery_plan plan_;
+    std::map<birth, std::unique_ptr<sandbox::box_plan>> plans_;
     run_group groups_[fresh_groups];
     run_group* here_ = &groups_[0];
     kept_box* current_ = nullptr;
     struct {
         birth as{};
-        isolate::scratch_size size;
-        std::int64_t file_bytes = isolate::limits::none;
+        sandbox::scratch_size size;
+        std::int64_t file_bytes = process::limits::none;
         std::int64_t begun_ns = 0; ///< by the clock of files
     } this_; // what the run at hand has
     std::int64_t retired_cpu_ns_ = 0;

@@ -4,8 +4,8 @@
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
-#include <sb/isolate/watch.hpp>
-#include <sb/isolate/workspace.hpp>
+#include <sb/watch/watch.hpp>
+#include <sb/files/workspace.hpp>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,10 +20,10 @@ public:
     /// Builds what a run at this level needs ahead of the first.
     virtual result<void> prepare(int level) = 0;
     /// Before a run: a clean place, a reaper that lives, limits in force. Adds to the job what only the site knows.
-    virtual result<void> make_ready(isolate::job& job) = 0;
+    virtual result<void> make_ready(watch::job& job) = 0;
     /// The place as the run before left it, for checks.
-    virtual result<void> look(isolate::job& job) = 0;
-    virtual isolate::reaper_link& reaper() = 0;
+    virtual result<void> look(watch::job& job) = 0;
+    virtual process::reaper_link& reaper() = 0;
     /// Before a run: the next one is likely to find the place just as this one.
     virtual bool again() const { return false; }
     /// While a run is under way: time to see to the next.
@@ -33,48 +33,48 @@ public:
     /// Processor time so far of what serves the runs, for telling it from that of others.
     virtual std::int64_t helpers_cpu_ns() const = 0;
     /// After a run: figures that only the site can take.
-    virtual void finish(isolate::outcome& got) = 0;
+    virtual void finish(watch::outcome& got) = 0;
     /// Moves what the last run left into the folder `kept`, which it makes.
-    virtual result<void> keep(isolate::session_folder const& in, std::string const& name) = 0;
+    virtual result<void> keep(files::session_folder const& in, std::string const& name) = 0;
     /// Removes all it made.
     virtual void close() = 0;
 };
 
 /// Makes the site of the worker with this number, in the worker's process.
-using site_maker = std::function<result<std::unique_ptr<site>>(isolate::session_folder&, std::size_t, isolate::order_room&)>;
+using site_maker = std::function<result<std::unique_ptr<site>>(files::session_folder&, std::size_t, process::order_room&)>;
 
 class plain_site final : public site {
 public:
-    static result<std::unique_ptr<site>> make(isolate::session_folder& session, std::size_t number, isolate::order_room& room) {
-        SB_TRY(auto folders, isolate::workspace::make(session, cat("worker", number)));
-        SB_CHECK(isolate::adopt_orphans()); // should the reaper die before its time
+    static result<std::unique_ptr<site>> make(files::session_folder& session, std::size_t number, process::order_room& room) {
+        SB_TRY(auto folders, files::workspace::make(session, cat("worker", number)));
+        SB_CHECK(process::adopt_orphans()); // should the reaper die before its time
         return std::unique_ptr<site>{new plain_site{std::move(folders), room}};
     }
     result<void> prepare(int) override { return {}; }
-    result<void> make_ready(isolate::job& job) override {
+    result<void> make_ready(watch::job& job) override {
         SB_CHECK(folders_.clean());
         return look(job);
     }
-    result<void> look(isolate::job& job) override {
+    result<void> look(watch::job& job) override {
         job.environment.push_back("HOME=" + folders_.home());
         job.environment.push_back("TMPDIR=" + folders_.tmp());
         if (reaper_.socket) return {};
-        SB_TRY(reaper_, isolate::reaper_link::fork_here(*room_));
+        SB_TRY(reaper_, process::reaper_link::fork_here(*room_));
         return {};
     }
-    isolate::reaper_link& reaper() override { return reaper_; }
-    std::int64_t helpers_cpu_ns() const override { return isolate::process_cpu_ns(reaper_.pid); }
-    void finish(isolate::outcome& got) override {
+    process::reaper_link& reaper() override { return reaper_; }
+    std::int64_t helpers_cpu_ns() const override { return machine::process_cpu_ns(reaper_.pid); }
+    void finish(watch::outcome& got) override {
         if (got.reaper_lost) end_reaper();
     }
-    result<void> keep(isolate::session_folder const& in, std::string const& name) override { return folders_.move_to(in, name); }
+    result<void> keep(files::session_folder const& in, std::string const& name) override { return folders_.move_to(in, name); }
     void close() override {
         end_reaper();
         folders_.remove();
     }
 
 private:
-    plain_site(isolate::workspace folders, isolate::order_room& room) : folders_{std::move(folders)}, room_{&room} {}
+    plain_site(files::workspace folders, process::order_room& room) : folders_{std::move(folders)}, room_{&room} {}
 
     /// It kills all that is left of its runs before it ends; what a dead one left has come to us.
     void end_reaper() {
@@ -82,15 +82,15 @@ private:
         reaper_.socket.reset();
         while (::waitpid(reaper_.pid, nullptr, 0) < 0 && errno == EINTR) {}
         for (;;) {
-            isolate::kill_children();
+            process::kill_children();
             if (::waitpid(-1, nullptr, 0) < 0 && errno != EINTR) break;
         }
         reaper_ = {};
     }
 
-    isolate::workspace folders_;
-    isolate::order_room* room_;
-    isolate::reaper_link reaper_;
+    files::workspace folders_;
+    process::order_room* room_;
+    process::reaper_link reaper_;
 };
 
 } // namespace sb::local

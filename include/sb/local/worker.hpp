@@ -12,7 +12,7 @@
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/last_resort.hpp>
-#include <sb/isolate/cpus.hpp>
+#include <sb/machine/cpus.hpp>
 #include <sb/local/site.hpp>
 #include <sb/local/wire.hpp>
 #include <sb/run/lane.hpp>
@@ -46,13 +46,13 @@ enum class errand : std::uint8_t {
 /// What a worker may do with processors.
 struct worker_cpus {
     bool spare = false; ///< see watch_calls
-    isolate::home_cpu home = {};
+    machine::home_cpu home = {};
 };
 
 class worker {
 public:
     /// Forks. `others` are workers made before: the child closes its copies of their ends.
-    static result<worker> make(isolate::session_folder& session, std::size_t number, std::vector<worker> const& others, site_maker const& make_site, worker_cpus const& cpus) {
+    static result<worker> make(files::session_folder& session, std::size_t number, std::vector<worker> const& others, site_maker const& make_site, worker_cpus const& cpus) {
         worker made;
         made.cpus_ = cpus;
         int ends[2];
@@ -131,7 +131,7 @@ public:
     }
     struct answer {
         std::uint64_t number; ///< of the job; 0 for what is none
-        isolate::outcome got;
+        watch::outcome got;
     };
     /// The answer to what was sent; waits for it.
     result<answer> receive() {
@@ -150,11 +150,11 @@ public:
 private:
     /// Tells what others use of the machine from what we do.
     struct usage_watch {
-        isolate::bystander_watch looks;
+        machine::bystander_watch looks;
         pid_t session = -1;
         std::int64_t runs_cpu_ns = 0; // of all payloads so far
     };
-    static std::int64_t tree_cpu_ns(isolate::outcome const& got) {
+    static std::int64_t tree_cpu_ns(watch::outcome const& got) {
         auto all = got.orphans;
         double before_s = 0; // counted by a group too, unless the process waited for its call
         for (auto const& each : got.copies) all.add(each.used), before_s += each.before_s;
@@ -200,12 +200,12 @@ private:
     }
 
     /// In the child: answers until the session is gone or says SIGTERM.
-    void serve(isolate::session_folder& session, int socket, pid_t session_pid, site_maker const& make_site) {
-        auto runs = isolate::watcher::make(out_.get(), err_.get());
-        auto room = isolate::order_room::make();
+    void serve(files::session_folder& session, int socket, pid_t session_pid, site_maker const& make_site) {
+        auto runs = watch::watcher::make(out_.get(), err_.get());
+        auto room = process::order_room::make();
         std::string broken = runs.has_error() ? runs.error().what : room.has_error() ? room.error().what : "";
         std::unique_ptr<site> here;
-        usage_watch meanwhile{isolate::bystander_watch::of_this_machine(), session_pid};
+        usage_watch meanwhile{machine::bystander_watch::of_this_machine(), session_pid};
         if (broken.empty()) {
             auto made = make_site(session, number_, *room);
             if (made.has_error()) broken = made.error().what;
@@ -253,7 +253,7 @@ private:
         here->close();
         // the session would remove its own folder; when it is dead, the last of its workers does
         if (::getppid() == session_pid) return;
-        if (auto const left = isolate::detail::names_in(session.fd()); left && *left == std::vector<std::string>{"owner"}) (void)session.remove();
+        if (auto const left = files::names_in(session.fd()); left && *left == std::vector<std::string>{"owner"}) (void)session.remove();
     }
 
     /// What programs find in their HOME decides what they do (jq reads a file of it, Python runs one), and there the run that is to be
@@ -285,8 +285,8 @@ private:
         if (::ftruncate(file, 0) == 0) ::lseek(file, 0, SEEK_SET);
     }
 
-    isolate::job as_watched(run::job&& asked) const {
-        isolate::job job;
+    watch::job as_watched(run::job&& asked) const {
+        watch::job job;
         job.path = std::move(asked.path), job.argv = std::move(asked.argv), job.environment = std::move(asked.environment);
         job.held = asked.limits;
         job.in = std::move(asked.in), job.in_called = std::move(asked.in_called);
@@ -295,7 +295,7 @@ private:
         return job;
     }
 
-    result<void> execute(std::string_view text, isolate::session_folder& session, isolate::watcher& runs, isolate::order_room& room, site& here,
+    result<void> execute(std::string_view text, files::session_folder& session, watch::watcher& runs, process::order_room& room, site& here,
                          usage_watch& meanwhile, answer& made, std::function<bool(bool)> const& pay) {
         unpacker wire{text};
         errand what{};
@@ -328,7 +328,7 @@ private:
             job.in = cat("/proc/self/fd/", shown.get());
         }
         if (job.keep_output) make_empty(out_.get()), make_empty(err_.get());
-        auto const ours = [&] { return isolate::process_cpu_ns(::getpid()) + isolate::process_cpu_ns(meanwhile.session) + here.helpers_cpu_ns() + meanwhile.runs_cpu_ns; };
+        auto const ours = [&] { return machine::process_cpu_ns(::getpid()) + machine::process_cpu_ns(meanwhile.session) + here.helpers_cpu_ns() + meanwhile.runs_cpu_ns; };
         cpus_.home.settle(here.reaper().pid);
         meanwhile.looks.before(monotonic_ns(), ours);
         if (job.held.wall_ns >= 0) overdue().in(job.held.wall_ns + most_overdue_ns);

@@ -6,7 +6,7 @@
 // that were not there before the pool, as all that a run starts is. Other children of an embedding program are left alone.
 #pragma once
 #include <sb/core/clock.hpp>
-#include <sb/isolate/tree.hpp>
+#include <sb/process/tree.hpp>
 #include <sb/local/worker.hpp>
 #include <algorithm>
 #include <cerrno>
@@ -28,15 +28,15 @@ class worker_pool {
 public:
     static result<worker_pool> make(int jobs, site_maker const& make_site = &plain_site::make) {
         worker_pool pool;
-        SB_TRY(auto folder, isolate::session_folder::make());
+        SB_TRY(auto folder, files::session_folder::make());
         ::prctl(PR_GET_CHILD_SUBREAPER, &pool.adopted_before_);
-        isolate::detail::each_child([&](pid_t child) { pool.others_.push_back(child); });
-        SB_CHECK(isolate::adopt_orphans());
-        pool.folder_ = std::make_unique<isolate::session_folder>(std::move(folder));
-        auto const usable = isolate::usable_cpus();
+        process::each_child([&](pid_t child) { pool.others_.push_back(child); });
+        SB_CHECK(process::adopt_orphans());
+        pool.folder_ = std::make_unique<files::session_folder>(std::move(folder));
+        auto const usable = machine::usable_cpus();
         for (int i = 0; i < jobs; ++i) {
             auto const number = static_cast<std::size_t>(i);
-            worker_cpus const cpus{jobs < usable, jobs == usable ? isolate::home_cpu{number, jobs - 1} : isolate::home_cpu{}};
+            worker_cpus const cpus{jobs < usable, jobs == usable ? machine::home_cpu{number, jobs - 1} : machine::home_cpu{}};
             auto made = worker::make(*pool.folder_, number, pool.slots_, make_site, cpus);
             if (made.has_error()) return made.error();
             pool.slots_.push_back(std::move(*made));
@@ -57,7 +57,7 @@ public:
         if (folder_) close();
     }
     std::vector<worker>& workers() noexcept { return slots_; }
-    isolate::session_folder& folder() noexcept { return *folder_; }
+    files::session_folder& folder() noexcept { return *folder_; }
 
     /// Ends the workers, whatever they do, and all that is left of their runs.
     void close() {
@@ -85,7 +85,7 @@ private:
         };
         for (;;) {
             std::vector<pid_t> left;
-            isolate::detail::each_child([&](pid_t child) {
+            process::each_child([&](pid_t child) {
                 if (is_ours(child)) left.push_back(child);
             });
             if (left.empty()) return;
@@ -99,7 +99,7 @@ private:
 
     int adopted_before_ = 0;
     std::vector<pid_t> others_; // children that were there before
-    std::unique_ptr<isolate::session_folder> folder_;
+    std::unique_ptr<files::session_folder> folder_;
     std::vector<worker> slots_;
 };
 

@@ -2,7 +2,7 @@
 // The contract of a backend: what it makes of a preset (each key acts, cannot act here, or only names), and lanes that run it.
 #pragma once
 #include <sb/core/result.hpp>
-#include <sb/isolate/limits.hpp>
+#include <sb/process/limits.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/record/run.hpp>
 #include <sb/run/environment.hpp>
@@ -17,7 +17,7 @@ namespace sb::run {
 
 /// A preset as it acts on a run.
 struct enforcement {
-    isolate::limits limits;
+    process::limits limits;
     int copies = 1;
     std::map<std::string, std::string> variables; ///< that keys of the preset set for the workload
     std::vector<applied_key> applied;

@@ -3,7 +3,7 @@
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
-#include <sb/isolate/view.hpp>
+#include <sb/files/path.hpp>
 #include <sb/run/command_line.hpp>
 #include <sb/run/enforce.hpp>
 #include <sb/run/environment.hpp>
@@ -65,8 +65,8 @@ inline constexpr std::string_view search_paths[] = {"PATH", "LD_LIBRARY_PATH", "
 inline bool outlasts_a_run(std::string const& place, sight const& seen_by) {
     if (!place.starts_with('/') || cat(place, "/").find("/../") != std::string::npos) return false;
     if (seen_by.outlasts_a_run) return seen_by.outlasts_a_run(place);
-    auto const real = isolate::real_path(place), here = isolate::real_path(seen_by.folder.empty() ? "." : seen_by.folder);
-    return !real.has_error() && !here.has_error() && !isolate::detail::is_below(*real, *here);
+    auto const real = files::real_path(place), here = files::real_path(seen_by.folder.empty() ? "." : seen_by.folder);
+    return !real.has_error() && !here.has_error() && !files::is_below(*real, *here);
 }
 
 } // namespace detail
@@ -125,12 +125,12 @@ inline std::string folders_of_scripts(std::string_view command, sight const& see
 
 /// What holds a check of a run that had these limits: it may start what the run made. A preset that starves the run of descriptors
 /// or processes of its own is not to starve who judges it.
-inline isolate::limits limits_of_check(isolate::limits const& run, double timeout_s) {
-    isolate::limits held;
+inline process::limits limits_of_check(process::limits const& run, double timeout_s) {
+    process::limits held;
     held.wall_ns = static_cast<std::int64_t>(timeout_s * 1e9);
     held.file_bytes = run.file_bytes;
     if (run.open_files >= 0) held.open_files = std::max(run.open_files, default_open_files);
-    if (run.user_processes >= 0) held.user_processes = std::max(run.user_processes, default_pids + isolate::resident_processes);
+    if (run.user_processes >= 0) held.user_processes = std::max(run.user_processes, default_pids + process::resident_processes);
     held.all_files = run.all_files, held.file_shares = run.file_shares;
     return held;
 }

@@ -3,11 +3,11 @@
 #pragma once
 #include <sb/core/text.hpp>
 #include <sb/core/units.hpp>
-#include <sb/isolate/cpus.hpp>
-#include <sb/isolate/file_count.hpp>
-#include <sb/isolate/limits.hpp>
-#include <sb/isolate/security_level.hpp>
-#include <sb/isolate/task_limit.hpp>
+#include <sb/machine/cpus.hpp>
+#include <sb/machine/file_count.hpp>
+#include <sb/process/limits.hpp>
+#include <sb/filter/security_level.hpp>
+#include <sb/process/task_limit.hpp>
 #include <sb/run/backend.hpp>
 #include <sb/run/environment.hpp>
 #include <sb/stress/key_value.hpp>
@@ -21,7 +21,7 @@ namespace sb::run {
 
 inline constexpr double default_timeout_s = 30;
 inline constexpr std::int64_t default_output_bytes = std::int64_t{8} << 20, default_pids = 1024, default_open_files = 1024;
-inline constexpr int default_level = isolate::default_level;
+inline constexpr int default_level = filter::default_level;
 
 namespace detail {
 
@@ -142,7 +142,7 @@ private:
     }
 
     void level(std::int64_t number, value const& asked, char const* how) {
-        auto const& chosen = isolate::level_of(static_cast<int>(number));
+        auto const& chosen = filter::level_of(static_cast<int>(number));
         into_.limits.level = chosen.number;
         apply("SECURITY_LEVEL", asked, chosen.number, cat(std::string_view{chosen.name}, ": system-call filter, mounts, Landlock", std::string_view{how}));
     }
@@ -166,8 +166,8 @@ private:
             apply("PIDS_LIMIT", asked, count, cat("pids control group", std::string_view{how}));
         } else {
             // a preset that does not ask need not pay for a sandbox of its own
-            bool const numbered = can_.numbered_pids && !asked.is_null() && count <= isolate::most_numbered;
-            (numbered ? into_.limits.numbered_pids : into_.limits.user_processes) = numbered ? count : count + isolate::resident_processes;
+            bool const numbered = can_.numbered_pids && !asked.is_null() && count <= process::most_numbered;
+            (numbered ? into_.limits.numbered_pids : into_.limits.user_processes) = numbered ? count : count + process::resident_processes;
             auto by = cat(numbered ? "pid_max of a process namespace" : "RLIMIT_NPROC of a user namespace; that it is reached stays unknown", std::string_view{how});
             if (!can_.numbered_pids) by += cat(": ", can_.why_no_numbers);
             apply("PIDS_LIMIT", asked, count, std::move(by));
@@ -175,7 +175,7 @@ private:
     }
     void open_files(value const& asked, std::int64_t count, char const* how) {
         // what is under way in sockets is not seen by who counts, and the kernel lets a user have as much as this limit
-        if (auto const most = can_.files / isolate::files_part / 4; can_.walls && most > 0) count = std::min(count, std::max(most, least_open_files));
+        if (auto const most = can_.files / machine::files_part / 4; can_.walls && most > 0) count = std::min(count, std::max(most, least_open_files));
         into_.limits.open_files = count;
         apply("OPEN_FILES_LIMIT", asked, hard_limit(RLIMIT_NOFILE, count), cat("RLIMIT_NOFILE, each process", std::string_view{how}));
     }
@@ -184,7 +184,7 @@ private:
     void all_files() {
         auto& held = into_.limits;
         auto const jobs = std::max(can_.jobs, 1);
-        auto const most = can_.files / isolate::files_part;
+        auto const most = can_.files / machine::files_part;
         auto const processes = std::max({held.tree_pids, held.numbered_pids, held.user_processes});
         auto const most_each = static_cast<double>(held.open_files + can_.mappings);
         if (most <= 0 || (processes >= 0 && static_cast<double>(processes) * most_each * jobs <= static_cast<double>(most))) return;
@@ -199,7 +199,7 @@ private:
     /// When all keys are known: the limit on memory may have come after that on the workspace.
     void files() {
         auto& held = into_.limits;
-        held.scratch_inodes = isolate::scratch_files(held.scratch_bytes, held.tree_memory_bytes);
+        held.scratch_inodes = process::scratch_files(held.scratch_bytes, held.tree_memory_bytes);
         for (auto& each : into_.applied)
             if (each.key == "DISK_LIMIT") each.by = cat("size of a tmpfs, and ", held.scratch_inodes, " files in it", each.by);
     }
@@ -219,11 +219,11 @@ private:
     }
     void cores(value const& asked, double amount) {
         if (can_.tree_cores) {
-            auto const held = std::min(amount, static_cast<double>(isolate::usable_cpus()));
+            auto const held = std::min(amount, static_cast<double>(machine::usable_cpus()));
             into_.limits.tree_cores = held;
             apply("CPU_LIMIT", asked, held, "cpu control group, the whole tree");
         } else if (amount == std::floor(amount)) {
-            into_.limits.cpus = std::min<std::int64_t>(static_cast<std::int64_t>(amount), isolate::usable_cpus());
+            into_.limits.cpus = std::min<std::int64_t>(static_cast<std::int64_t>(amount), machine::usable_cpus());
             apply("CPU_LIMIT", asked, into_.limits.cpus, "sched_setaffinity");
         } else {
             unsupported("CPU_LIMIT", asked, cat("a share of a processor needs a cpu control group", can_.why_no_cores.empty() ? "" : ": ", can_.why_no_cores));

@@ -3,7 +3,7 @@
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/text.hpp>
-#include <sb/isolate/cpus.hpp>
+#include <sb/machine/cpus.hpp>
 #include <sb/record/run.hpp>
 #include <cstdlib>
 #include <sys/utsname.h>
@@ -15,7 +15,7 @@ inline host_facts this_host() {
     host_facts facts;
     utsname name{};
     if (::uname(&name) == 0) facts.kernel = name.release;
-    facts.cpus = isolate::usable_cpus();
+    facts.cpus = machine::usable_cpus();
     bool const unified = ::access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
     bool const hybrid = ::access("/sys/fs/cgroup/unified/cgroup.controllers", F_OK) == 0;
     bool const split = ::access("/sys/fs/cgroup/memory", F_OK) == 0 || ::access("/sys/fs/cgroup/cpu", F_OK) == 0;

@@ -6,11 +6,11 @@
 #include <sb/core/result.hpp>
 #include <sb/core/source.hpp>
 #include <sb/core/text.hpp>
-#include <sb/isolate/input_file.hpp>
-#include <sb/isolate/own_folder.hpp>
+#include <sb/files/own_folder.hpp>
 #include <sb/metric/value.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/stress/read.hpp>
+#include <sb/watch/input_file.hpp>
 #include <algorithm>
 #include <charconv>
 #include <functional>
@@ -63,7 +63,7 @@ inline result<preset_stream> read_preset_stream(int fd, std::string name, std::f
 
 /// The number of this use of several preset files, counted in `folder`, so that each gets its turn.
 inline result<std::uint64_t> next_turn(std::string const& folder) {
-    SB_TRY(auto const in, isolate::own_folder::make(folder, isolate::for_data));
+    SB_TRY(auto const in, files::own_folder::make(folder, files::for_data));
     auto const path = in.path() + "/preset-turn";
     unique_fd const file{::openat(in.fd(), "preset-turn", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600)};
     if (!file) return last_error("open", path);
@@ -82,16 +82,16 @@ inline result<std::uint64_t> next_turn(std::string const& folder) {
 
 /// The file for the workload's standard input, before slots are forked. Each run reads it from the start, so it has to be one that can
 /// be read again.
-inline result<isolate::input_file> find_input_file(std::string const& path) {
-    if (path == "null" || path == isolate::nothing_to_read) return isolate::input_file{};
+inline result<watch::input_file> find_input_file(std::string const& path) {
+    if (path == "null" || path == watch::nothing_to_read) return watch::input_file{};
     auto const wrong = [&](std::string_view why) { return caller_error(cat("--stdin ", path, ": ", why)); };
     if (path == "-") return wrong("each run reads it from its beginning, so it has to be a file; standard input is for presets");
     auto const unfit = [&](struct stat const& facts) { return wrong(S_ISDIR(facts.st_mode) ? "is a folder" : "must be a file that can be read more than once"); };
     struct stat there {}; // a pipe has no place where it could be opened, and is to be told as what it is
-    if (::stat(path.c_str(), &there) == 0 && !isolate::input_file::takes(there)) return unfit(there);
-    auto file = isolate::input_file::open(path);
+    if (::stat(path.c_str(), &there) == 0 && !watch::input_file::takes(there)) return unfit(there);
+    auto file = watch::input_file::open(path);
     if (file.has_error()) return system_error(cat("--stdin: ", file.error().what));
-    if (!isolate::input_file::takes(file->facts())) return unfit(file->facts());
+    if (!watch::input_file::takes(file->facts())) return unfit(file->facts());
     if (::access(file->name().c_str(), R_OK) != 0) return last_error("--stdin: open", path);
     return file;
 }

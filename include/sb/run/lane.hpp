@@ -3,8 +3,8 @@
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
-#include <sb/isolate/capture.hpp>
-#include <sb/isolate/limits.hpp>
+#include <sb/watch/capture.hpp>
+#include <sb/process/limits.hpp>
 #include <sb/record/run.hpp>
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,7 @@ struct job {
     std::uint64_t number = 0; ///< the answer carries it too
     std::string path; ///< of the program, as the workload sees it; looked up already
     std::vector<std::string> argv, environment;
-    isolate::limits limits;
+    process::limits limits;
     std::string in = "/dev/null"; ///< file that becomes standard input, opened anew for each copy
     std::string in_called; ///< the name of a file that `in` gives by a descriptor: it must still have one; empty: any will do
     int copies = 1; ///< started together
@@ -48,7 +48,7 @@ struct outcome {
     run_figures used;
     std::optional<bool> fresh; ///< nothing ran in its sandbox before; nothing without one
     std::optional<run_noise> noise;
-    isolate::captured out, err; ///< of the first copy that did not end well, else of the first
+    watch::captured out, err; ///< of the first copy that did not end well, else of the first
     std::vector<std::string> reports; ///< what each copy wrote to its report channel
     bool reports_cut = false; ///< more came than is kept
     std::string lost; ///< why a check could not see what its run left; empty: it could

@@ -3,7 +3,7 @@
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
-#include <sb/isolate/spawn.hpp>
+#include <sb/process/spawn.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/run/backend.hpp>
 #include <sb/run/check.hpp>
@@ -81,7 +81,7 @@ public:
         for (auto const& [name, v] : preset.keys) all[name] = variable_text(v);
         for (auto const& [name, text] : held.variables) all[name] = text;
         all["SEED"] = cat(seed);
-        all["SB_REPORT_FD"] = cat(isolate::report_descriptor);
+        all["SB_REPORT_FD"] = cat(process::report_descriptor);
         for (auto const& [name, text] : from_.given) all[name] = text;
         all.erase("HOME"), all.erase("TMPDIR"); // the lane's
         return all;

@@ -18,7 +18,7 @@ namespace sb::run {
 
 namespace detail {
 
-inline stream_capture as_record(isolate::captured& stream) {
+inline stream_capture as_record(watch::captured& stream) {
     return {stream.bytes, std::move(stream.sha256), std::move(stream.head), stream.truncated};
 }
 

@@ -8,7 +8,7 @@
 // time ends the session with an error; what was recorded until then stays.
 #pragma once
 #include <sb/core/clock.hpp>
-#include <sb/isolate/input_file.hpp>
+#include <sb/watch/input_file.hpp>
 #include <sb/run/backend.hpp>
 #include <sb/run/check.hpp>
 #include <sb/run/environment.hpp>
@@ -37,7 +37,7 @@ struct session_options {
     run_order order = run_order::interleaved;
     std::uint64_t seed = 0;
     overrides wins;
-    isolate::input_file input; ///< for the workload's standard input; opened before the slots were forked
+    watch::input_file input; ///< for the workload's standard input; opened before the slots were forked
     bool wait_tree = false, keep = false;
     std::string check; ///< shell command that judges the output; empty: none
     double check_timeout_s = 30;

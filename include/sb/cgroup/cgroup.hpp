@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT
+// The control group of one slot: its limits, its figures, its end.
+//
+// How it works: on v1 a folder in each hierarchy that counts or limits, and the slot's own processes sit in it beside the
+// payload. On v2 one folder with two below it: "keeper-side" for the slot's own processes, "run" for the payload, which
+// is cloned into it (CLONE_INTO_CGROUP, run_leaf()); limits and figures are those of "run" alone. A hybrid host has both:
+// v1 limits and counts, and the v2 folder, without controllers, is there for its cgroup.kill and cgroup.events.
+// Moving a process into a group costs milliseconds when no other was moved just before, so the slot's processes are
+// moved once and the payload is born where it belongs.
+#pragma once
+#include <sb/cgroup/cgroup_figures.hpp>
+#include <sb/cgroup/cgroup_host.hpp>
+#include <sb/cgroup/cgroup_limits.hpp>
+#include <sb/cgroup/cgroup_remove.hpp>
+#include <sb/core/clock.hpp>
+#include <sb/core/fd.hpp>
+#include <sb/core/result.hpp>
+#include <sb/core/text.hpp>
+#include <sb/files/folder.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <poll.h>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace sb::cgroup {
+
+/// Owns the folders; whoever made them removes them, a forked child lets them be.
+class cgroup {
+public:
+    /// `word` tells the groups of one session apart.
+    static result<cgroup> make(cgroup_host const& host, std::string_view word) {
+        cgroup made;
+        made.name_ = host.group_name(word);
+        made.here_ = machine_size::read();
+        made.owner_ = ::getpid(); // from here on what was made is removed when we fail
+        for (auto const& base : host.v1_bases()) SB_CHECK(made.add_folder(base, 1));
+        if (!host.v2_base().empty()) SB_CHECK(made.add_folder(host.v2_base(), 2));
+        for (auto const c : all_controllers) {
+            if (!host.has(c)) continue;
+            auto const in = std::find_if(made.folders_.begin(), made.folders_.end(), [&](auto const& f) { return f.base == host.base(c); });
+            made.places_[at(c)] = {in->fd.get(), host.version(c)};
+            if (host.version(c) != 2) continue;
+            made.leafy_ = true;
+            if (c != controller::cpuacct) made.hands_down_.push_back(cat("+", name_of(c)));
+        }
+        if (!made.leafy_) made.open_files();
+        return made;
+    }
+    cgroup(cgroup&& from) noexcept { take(from); }
+    cgroup& operator=(cgroup&& from) noexcept {
+        if (this == &from) return *this;
+        if (owner_ == ::getpid()) (void)remove();
+        take(from);
+        return *this;
+    }
+    ~cgroup() {
+        if (owner_ == ::getpid()) (void)remove();
+    }
+
+    /// Moves a process into the slot's folder itself. On v2 that is the place for a process that is about to make a cgroup namespace:
+    /// the namespace's root is then the slot's folder, and both folders below it are within.
+    result<void> enter(pid_t pid) {
+        meter_.forget();
+        if (divided_) SB_CHECK(join());
+        for (auto const& f : folders_) SB_CHECK(move(f.fd.get(), f.path, pid));
+        return {};
+    }
+    /// To the side of the keeper; makes the two folders on v2. No other process may be left in the slot's folder.
+    result<void> settle(pid_t pid) {
+        if (!leafy_) return {};
+        SB_CHECK(make_sides());
+        SB_CHECK(move(keeper_.get(), v2().path + "/keeper-side", pid));
+        return divide();
+    }
+    /// Lets processes of `uid` clone others from "keeper-side" into "run". Needs the right to change owners.
+    result<void> give_to(uid_t uid) {
+        given_ = uid;
+        if (!leafy_) return {};
+        SB_CHECK(make_sides());
+        SB_CHECK(give(v2().fd.get(), v2().path));
+        SB_CHECK(give(keeper_.get(), v2().path + "/keeper-side"));
+        return give(run_.get(), run_path());
+    }
+    /// Folder for CLONE_INTO_CGROUP on v2, -1 where the payload is born in its place; `begin` may change it.
+    int run_leaf() const noexcept { return run_.get(); }
+
+    /// Makes these limits hold, those and no others, and says what the kernel took. What no group can hold here is
+    /// missing from the answer; what no machine can hold is refused.
+    result<limits_in_force> hold(group_limits const& asked) {
+        if (held_ && *held_ == asked) return in_force_;
+        SB_CHECK(check(asked, here_));
+        SB_CHECK(impose(asked));
+        held_ = asked;
+        return in_force_;
+    }
+
+    /// Just before a run, when nothing of the last one is alive. True when run_leaf() is another folder than before.
+    result<bool> begin() {
+        bool renew = leafy_ && used_ && !meter_.peak_begins_anew();
+        if (renew) SB_CHECK(renew_leaf());
+        used_ = true;
+        meter_.watch(held_ && held_->memory_bytes >= 0, held_ && held_->cores >= 0);
+        meter_.begin();
+        if (leafy_ && left_over() > most_left()) {
+            SB_CHECK(renew_leaf());
+            meter_.watch(held_ && held_->memory_bytes >= 0, held_ && held_->cores >= 0);
+            meter_.begin();
+            renew = true;
+        }
+        if (!residents_bytes_) residents_bytes_ = leafy_ ? 0 : meter_.base(), residents_kernel_bytes_ = leafy_ ? 0 : meter_.kernel_now();
+        return renew;
+    }
+    /// Bytes charged at begin() that are not the residents', as they were at the first: page cache of files that earlier runs read or
+    /// wrote. A run that pushes them out can use as much again before its peak shows it, so a group that holds much of it is not
+    /// to be used again: what is cached stays charged to that group, and later runs find it cached.
+    std::int64_t left_over() const noexcept { return meter_.base().value_or(0) - residents_bytes_.value_or(leafy_ ? 0 : meter_.base().value_or(0)); }
+    /// The same without the kernel's own memory, where that is counted apart; as it is now.
+    std::optional<std::int64_t> cached_left() const noexcept {
+        auto const kernel = meter_.kernel_now();
+        if (!kernel || !residents_kernel_bytes_) return std::nullopt;
+        return left_over() - (*kernel - *residents_kernel_bytes_);
+    }
+    /// That is let pass: the kernel charges in steps of 256 KiB a processor, and has small things of its own that stay for a while.
+    static std::int64_t most_left() noexcept {
+        static std::int64_t const bytes = (std::int64_t{2} << 20) + (std::int64_t{256} << 10) * ::sysconf(_SC_NPROCESSORS_ONLN); // which opens a file each time
+        return bytes;
+    }
+    /// Others than the payload have come or gone: the next limits and figures are to be taken anew.
+    void recount() noexcept { meter_.forget(), imposed_.pids = unknown, held_.reset(); }
+    /// When the tree is dead.
+    group_figures end() noexcept { return meter_.end(); }
+    group_charges charged() noexcept { return meter_.charged(); }
+    /// Where sockets are counted apart: what they hold now, as a file; else -1.
+    int socket_count() const noexcept { return meter_.socket_count(); }
+    /// That TCP and UDP sockets held at most since begin(), where it is counted apart.
+    std::optional<std::int64_t> socket_peak() noexcept { return meter_.socket_peak(); }
+
+    /// Kills everything in the group, the slot's own processes too, and waits for its end; false when that took longer
+    /// than `patience_ns`.
+    bool kill_all(std::int64_t patience_ns = removal_patience_ns) {
+        auto const until = monotonic_ns() + patience_ns;
+        for (std::int64_t wait = 50'000;; wait = std::min<std::int64_t>(wait * 2, 5'000'000)) {
+            for (auto const& f : folders_) (void)detail::kill_group(f.fd.get(), name_);
+            if (wait_empty(wait)) break;
+            if (monotonic_ns() > until) return false;
+        }
+        // a v1 group was forbidden to fork meanwhile
+        imposed_.pids = unknown;
+        return !impose_pids(held_ ? held_->pids : process::limits::none).has_error();
+    }
+    /// True when no process is left, within `patience_ns`.
+    bool wait_empty(std::int64_t patience_ns) const {
+        auto const until = monotonic_ns() + patience_ns;
+        for (std::int64_t wait = 50'000;; wait = std::min<std::int64_t>(wait * 2, 5'000'000)) {
+            if (is_empty()) return true;
+            auto const left = until - monotonic_ns();
+            if (left <= 0) return false;
+            detail::group_file const events{group_place{v2_folder(), 2}, "cgroup.events"};
+            if (!events) {
+                nap(std::min(wait, left));
+                continue;
+            }
+            if (is_empty()) return true; // between the look above and the opening
+            pollfd change{events.fd(), POLLPRI, 0};
+            timespec const time{0, static_cast<long>(std::min<std::int64_t>(std::max(wait, std::int64_t{1'000'000}), left))};
+            (void)::ppoll(&change, 1, &time, nullptr);
+        }
+    }
+    /// Kills what is left and removes every folder.
+    result<void> remove() {
+        if (owner_ != ::getpid()) return {};
+        owner_ = -1;
+        meter_ = {};
+        run_.reset(), keeper_.reset();
+        result<void> all{};
+        for (auto& f : folders_) {
+            auto one = remove_groups(f.base, std::string_view{name_}.substr(group_prefix.size()));
+            if (one.has_error() && !all.has_error()) all = std::move(one);
+        }
+        folders_.clear();
+        return all;
+    }
+
+    /// As /proc/PID/cgroup ends for whatever is in it.
+    std::string const& name() const noexcept { return name_; }
+    std::vector<std::string> paths() const {
+        std::vector<std::string> all;
+        for (auto const& f : folders_) all.push_back(f.path);
+        return all;
+    }
+
+private:
+    struct folder {
+        std::string base, path;
+        int version;
+        unique_fd fd;
+    };
+
+    static constexpr std::int64_t unknown = -2; // neither a limit nor none: written whatever is asked next
+
+    cgroup() = default;
+    static constexpr std::size_t at(controller c) noexcept { return static_cast<std::size_t>(c); }
+    void take(cgroup& from) noexcept {
+        name_ = std::move(from.name_), folders_ = std::move(from.folders_), hands_down_ = std::move(from.hands_down_);
+        run_ = std::move(from.run_), keeper_ = std::move(from.keeper_), meter_ = std::move(from.meter_);
+        places_ = from.places_, held_ = from.held_, in_force_ = from.in_force_, imposed_ = from.imposed_, given_ = from.given_;
+        here_ = from.here_, residents_bytes_ = from.residents_bytes_, residents_kernel_bytes_ = from.residents_kernel_bytes_;
+        leafy_ = from.leafy_, divided_ = from.divided_, used_ = from.used_;
+        memory_max_ = std::move(from.memory_max_), memory_swap_ = std::move(from.memory_swap_), pids_max_ = std::move(from.pids_max_), sockets_max_ = std::move(from.sockets_max_);
+        cpu_max_ = std::move(from.cpu_max_), cpu_period_ = std::move(from.cpu_period_);
+        owner_ = std::exchange(from.owner_, -1);
+    }
+
+    result<void> add_folder(std::string const& base, int version) {
+        folder f{base, cat(base, "/", name_), version, unique_fd{}};
+        if (::mkdir(f.path.c_str(), 0755) != 0) return last_error("make group", f.path);
+        f.fd = files::open_folder(AT_FDCWD, f.path.c_str());
+        bool const opened = bool{f.fd};
+        auto const error = last_error("open", f.path);
+        folders_.push_back(std::move(f)); // known first: it is removed with the rest
+        if (!opened) return error;
+        return {};
+    }
+    folder const& v2() const noexcept { return folders_.back(); } // only where leafy_
+    int v2_folder() const noexcept { return !folders_.empty() && folders_.back().version == 2 ? folders_.back().fd.get() : -1; }
+    std::string run_path() const { return v2().path + "/run"; }
+
+    static result<void> move(int group, std::string const& path, pid_t pid) {
+        auto const moved = detail::write_at(group, "cgroup.procs", cat(pid));
+        if (moved.has_error()) return system_error(cat("move process ", pid, " to ", path, ": ", moved.error().what));
+        return {};
+    }
+    result<void> give(int group, std::string const& path) const {
+        if (::fchownat(group, "cgroup.procs", *given_, static_cast<gid_t>(-1), 0) != 0) return last_error("change owner of", path + "/cgroup.procs");
+        return {};
+    }
+    result<unique_fd> make_side(char const* name) const {
+        if (::mkdirat(v2().fd.get(), name, 0755) != 0) return last_error("make group", cat(v2().path, "/", name));
+        auto made = files::open_folder(v2().fd.get(), name);
+        if (!made) return last_error("open", cat(v2().path, "/", name));
+        return made;
+    }
+    result<void> make_sides() {
+        if (keeper_) return {};
+        SB_TRY(keeper_, make_side("keeper-side"));
+        SB_TRY(run_, make_side("run"));
+        return {};
+    }
+    result<void> hand_down(std::string const& controllers) const {
+        auto const done = detail::write_at(v2().fd.get(), "cgroup.subtree_control", controllers);
+        if (done.has_error()) return system_error(cat(v2().path, ": ", done.error().what));
+        return {};
+    }
+    /// Takes the controllers back from the two sides, which are empty: no process can be where they are handed down.
+    result<void> join() {
+        std::string all;
+        for (auto const& each : hands_down_) all += cat(all.empty() ? "" : " ", "-", std::string_view{each}.substr(1));
+        SB_CHECK(hand_down(all));
+        divided_ = false;
+        held_.reset(); // limits go with the controllers
+        return {};
+    }
+    /// Hands the controllers down to the two sides.
+    result<void> divide() {
+        if (divided_) return {};
+        std::string all;
+        for (auto const& each : hands_down_) all += all.empty() ? each : " " + each;
+        if (!all.empty()) SB_CHECK(hand_down(all));
+        divided_ = !all.empty();
+        open_files();
+        return {};
+    }
+    result<void> renew_leaf() {
+        run_.reset();
+        if (::unlinkat(v2().fd.get(), "run", AT_REMOVEDIR) != 0) return last_error("remove group", run_path());
+        SB_TRY(run_, make_side("run"));
+        if (given_) SB_CHECK(give(run_.get(), run_path()));
+        open_files();
+        if (held_) SB_CHECK(impose(*held_));
+        return {};
+    }
+
+    /// Opens once what each run reads and writes.
+    void open_files() {
+        auto in = places_;
+        for (auto& place : in)
+            if (place.version == 2) place.folder = run_.get();
+        meter_ = group_meter{in};
+        imposed_ = {};
+        auto const &memory = in[at(controller::memory)], &pids = in[at(controller::pids)], &cpu = in[at(controller::cpu)];
+        memory_max_ = {memory, memory.version == 1 ? "memory.limit_in_bytes" : "memory.max", O_RDWR};
+        if (memory.version == 1) sockets_max_ = {memory, "memory.kmem.tcp.limit_in_bytes", O_RDWR}; // of UDP too, whatever its name says
+        memory_swap_ = {memory, memory.version == 1 ? "memory.memsw.limit_in_bytes" : "memory.swap.max", O_RDWR};
+        pids_max_ = {pids, "pids.max", O_RDWR};
+        cpu_max_ = {cpu, cpu.version == 1 ? "cpu.cfs_quota_us" : "cpu.max", O_RDWR};
+        cpu_period_ = {cpu, "cpu.cfs_period_us", O_RDWR}; // v1's alone
+    }
+
+    result<void> impose(group_limits const& asked) {
+        SB_CHECK(impose_memory(asked.memory_bytes));
+        impose_sockets(asked.socket_bytes);
+        SB_CHECK(impose_pids(asked.pids));
+        return impose_cpu(asked.cores);
+    }
+    result<void> impose_memory(std::int64_t bytes) {
+        if (!memory_max_ || imposed_.memory_bytes == bytes) return {};
+        bool const one = places_[at(controller::memory)].version == 1;
+        auto const text = bytes < 0 ? std::string{one ? "-1" : "max"} : cat(bytes);
+        if (one) (void)memory_swap_.write("-1"); // the sum may never be less than the part
+        if (!memory_max_.write(text)) {
+            if (errno == EBUSY) return system_error(cat("a memory limit of ", bytes, " bytes cannot be set: ", meter_.charged_now(), " are in use by the sandbox itself"));
+            return last_error(cat("limit memory to ", text, " in"), name_);
+        }
+        bool const swap = memory_swap_.write(one ? text : bytes < 0 ? std::string{"max"} : std::string{"0"});
+        imposed_.memory_bytes = bytes;
+        in_force_.memory_bytes = bytes < 0 ? std::nullopt : memory_max_.number();
+        in_force_.swap_too = bytes >= 0 && swap;
+        if (bytes >= 0 && (!in_force_.memory_bytes || *in_force_.memory_bytes > bytes)) in_force_.memory_bytes.reset();
+        return {};
+    }
+    void impose_sockets(std::int64_t bytes) {
+        if (!sockets_max_ || imposed_.socket_bytes == bytes) return;
+        bool const done = sockets_max_.write(bytes < 0 ? std::string{"-1"} : cat(bytes / 2));
+        imposed_.socket_bytes = done ? bytes : unknown;
+        in_force_.socket_bytes = done && bytes >= 0 ? sockets_max_.number() : std::nullopt;
+    }
+    result<void> impose_pids(std::int64_t pids) {
+        if (!pids_max_ || imposed_.pids == pids) return {};
+        auto const residents = meter_.residents().value_or(0); // what is there and is not the payload's
+        auto allowed = pids < 0 ? std::optional<std::int64_t>{} : std::optional{pids + residents};
+        if (allowed) allowed = std::min(*allowed, process::most_processes); // with the residents it can be one too many
+        if (!pids_max_.write(allowed ? cat(*allowed) : std::string{"max"})) return last_error("limit processes in", name_);
+        imposed_.pids = pids;
+        auto const now = pids_max_.number();
+        in_force_.pids = pids >= 0 && now && *now == *allowed ? std::optional{*now - residents} : std::nullopt;
+        return {};
+    }
+    result<void> impose_cpu(double cores) {
+        if (!cpu_max_ || imposed_.cores == cores) return {};
+        auto const quota = cores < 0 ? cpu_quota{-1, 100'000} : quota_for(cores);
+        auto const limit = cat(quota.quota_us), period = cat(quota.period_us);
+        bool done = false;
+        if (places_[at(controller::cpu)].version == 2) done = cpu_max_.write(cores < 0 ? "max " + period : cat(limit, " ", period));
+        else if (cores < 0) done = cpu_max_.write("-1");
+        else {
+            done = cpu_period_.write(period) && cpu_max_.write(limit);
+            // the old quota in the new period may be more than the group above has; with none in between all is well, but
+            // the last quota of a machine to go costs it a patch of its own code
+            if (!done) done = cpu_max_.write("-1") && cpu_period_.write(period) && cpu_max_.write(limit);
+        }
+        if (!done) return last_error(cat("limit processor time to ", fixed(cores, 3), " processors in"), name_);
+        imposed_.cores = cores;
+        in_force_.cores = cores < 0 ? std::nullopt : cores_now();
+        return {};
+    }
+    std::optional<double> cores_now() const {
+        std::optional<std::int64_t> quota, period;
+        if (places_[at(controller::cpu)].version == 1) quota = cpu_max_.number(), period = cpu_period_.number();
+        else {
+            char text[64];
+            auto const parts = words(cpu_max_.read(text));
+            if (parts.size() == 2) quota = lone_number(parts[0]), period = lone_number(parts[1]);
+        }
+        if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
+        return cpu_quota{*quota, *period}.cores();
+    }
+
+    bool is_empty() const {
+        if (v2_folder() >= 0 && detail::read_at(v2_folder(), "cgroup.events").find("populated 0") == std::string::npos) return false;
+        return std::all_of(folders_.begin(), folders_.end(), [](folder const& f) {
+            return f.version == 2 || detail::read_at(f.fd.get(), "cgroup.procs").empty();
+        });
+    }
+
+    std::string name_;
+    std::vector<folder> folders_; // v2's last
+    std::vector<std::string> hands_down_;
+    group_places places_{}; // v2's are those of the slot's folder
+    unique_fd run_, keeper_;
+    group_meter meter_;
+    detail::group_file memory_max_, memory_swap_, sockets_max_, pids_max_, cpu_max_, cpu_period_;
+    std::optional<std::int64_t> residents_bytes_, residents_kernel_bytes_; // charged when nothing had run yet; of that the kernel's own
+    std::optional<group_limits> held_; // as asked last
+    group_limits imposed_; // as written
+    limits_in_force in_force_;
+    std::optional<uid_t> given_;
+    machine_size here_;
+    bool leafy_ = false, divided_ = false, used_ = false;
+    pid_t owner_ = -1;
+};
+
+} // namespace sb::cgroup

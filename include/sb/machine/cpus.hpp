@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Which processors there are for us, and one of them as the home of processes that wake each other all the time.
+//
+// How it works: who is woken up is sent to a processor that sleeps, if there is one. For two that take turns of a few
+// microseconds that is the wrong advice: the other processor takes longer to wake up than the turn lasts. Where every slot
+// of a session has a processor to itself, slot and reaper therefore keep to theirs; the payload never does. While
+// others want that processor too the two go wherever there is room.
+#pragma once
+#include <sb/machine/bystanders.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <sched.h>
+#include <sys/types.h>
+#include <utility>
+
+namespace sb::machine {
+
+namespace detail {
+/// While this process keeps to its home: all that it may use.
+inline cpu_set_t* all_but_home() noexcept {
+    static cpu_set_t all;
+    return &all;
+}
+} // namespace detail
+
+/// Does this process keep to its home (home_cpu)?
+inline bool& is_at_home() noexcept {
+    static bool so = false;
+    return so;
+}
+
+/// Processors that we and what we start may use.
+inline cpu_set_t allowed_cpus() noexcept {
+    if (is_at_home()) return *detail::all_but_home();
+    cpu_set_t mine;
+    CPU_ZERO(&mine);
+    if (::sched_getaffinity(0, sizeof mine, &mine) != 0) CPU_ZERO(&mine);
+    return mine;
+}
+inline int usable_cpus() noexcept {
+    auto const mine = allowed_cpus();
+    return std::max(CPU_COUNT(&mine), 1);
+}
+
+/// `count` of the processors that we may use, beginning at the `first`-th and going round.
+inline cpu_set_t choose_cpus(std::int64_t count, std::size_t first) noexcept {
+    auto const mine = allowed_cpus();
+    cpu_set_t chosen;
+    CPU_ZERO(&chosen);
+    std::size_t ours[CPU_SETSIZE], n = 0;
+    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        if (CPU_ISSET(cpu, &mine)) ours[n++] = cpu;
+    auto const wanted = std::min(n, static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < wanted; ++i) CPU_SET(ours[(first + i) % n], &chosen);
+    return chosen;
+}
+
+/// Of this process, which has no threads, and of one helper at a time.
+class home_cpu {
+public:
+    home_cpu() = default; ///< none: we run wherever there is room
+    /// The `number`-th of the processors that we may use. `neighbours` of our kind have one each of the others.
+    home_cpu(std::size_t number, int neighbours) noexcept
+        : neighbours_{neighbours}, wanted_{true}, all_{allowed_cpus()}, home_{choose_cpus(1, number)} {}
+
+    /// Before work begins that we share with `helper`.
+    void settle(pid_t helper) noexcept {
+        if (!wanted_) return;
+        if (away_ == is_at_home()) {
+            *detail::all_but_home() = all_;
+            if (::sched_setaffinity(0, sizeof home_, away_ ? &all_ : &home_) == 0) is_at_home() = !away_;
+        }
+        if (helper <= 0 || (helper == helper_ && away_ == helper_is_away_)) return;
+        if (::sched_setaffinity(helper, sizeof home_, away_ ? &all_ : &home_) == 0) helper_ = helper, helper_is_away_ = away_;
+    }
+    /// More work than the neighbours can do: others want our processor too. The more often they come the longer we stay away.
+    void saw(bystander_load const& meanwhile) noexcept {
+        if (!wanted_) return;
+        if (meanwhile.others_cpu_s > meanwhile.window_s * (neighbours_ + busy_share)) {
+            if (!std::exchange(away_, true)) calm_wanted_s_ = std::min(calm_wanted_s_ * 2, most_calm_s);
+            calm_s_ = calm_others_s_ = 0;
+        } else if (away_ && (calm_others_s_ += meanwhile.others_cpu_s, (calm_s_ += meanwhile.window_s) >= calm_wanted_s_)) {
+            away_ = calm_others_s_ > calm_s_ * (neighbours_ + calm_share);
+            calm_s_ = calm_others_s_ = 0;
+        }
+    }
+    /// In a process that was forked by one at home and has other work.
+    static void leave() noexcept {
+        if (!is_at_home()) return;
+        (void)::sched_setaffinity(0, sizeof(cpu_set_t), detail::all_but_home());
+        is_at_home() = false;
+    }
+
+private:
+    // of a processor; the kernel's own work is among it, and a short look counts it coarsely
+    static constexpr double busy_share = 0.3, calm_share = 0.12;
+    static constexpr double most_calm_s = 60;
+    int neighbours_ = 0;
+    bool wanted_ = false, away_ = false;
+    cpu_set_t all_{}, home_{};
+    double calm_s_ = 0, calm_others_s_ = 0; // since others were last seen
+    double calm_wanted_s_ = 0.25; // doubled with each return
+    pid_t helper_ = -1; // that was settled last
+    bool helper_is_away_ = false;
+};
+
+} // namespace sb::machine

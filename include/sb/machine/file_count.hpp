@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+// How many files a run keeps in the kernel's table, which is one for the whole machine: no limit of Linux's holds their sum.
+//
+// How it works: while a run lasts, the machine's own number is read now and then, which costs next to nothing. Only when it
+// has grown by as much as the run may have is the run looked at: its processes are those that descend from process 1 of its
+// sandbox, to which orphans go, and what each holds is added up: its table of open files, and its mappings of files, for each
+// may keep one that is closed. Who descends from whom everybody may read, and how long a table is; mappings not: a
+// program that may be run and not read hides them from a caller without rights. What is hidden counts as all that it can be, in
+// sum as no more than the machine has more. What is under way in sockets cannot be seen, but the kernel bounds it by
+// OPEN_FILES_LIMIT.
+#pragma once
+#include <sb/core/clock.hpp>
+#include <sb/core/fd.hpp>
+#include <sb/core/text.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdint>
+#include <dirent.h>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <vector>
+
+namespace sb::machine {
+
+/// A number that the kernel shows in a file, the first there; -1 where it is unknown.
+inline std::int64_t first_number_in(char const* path) {
+    auto const text = read_file(path);
+    std::int64_t number = -1;
+    if (text.has_error() || std::from_chars(text->data(), text->data() + text->size(), number).ec != std::errc{}) return -1;
+    return number;
+}
+/// What all processes of the machine together may have open.
+inline std::int64_t most_files_here() { return first_number_in("/proc/sys/fs/file-max"); }
+/// What of that all runs of a session may have together: one in so many.
+inline constexpr std::int64_t files_part = 10;
+/// Mappings that a process may have.
+inline std::int64_t most_mappings_here() { return first_number_in("/proc/sys/vm/max_map_count"); }
+
+namespace detail {
+
+/// Counts what the processes of one sandbox keep; see above.
+class file_census {
+public:
+    /// `reaper`: process 1 of the sandbox, or one that it descends from.
+    explicit file_census(pid_t reaper) : proc_{::opendir("/proc"), ::closedir}, reaper_{reaper} {}
+
+    /// How many they keep, or `enough` when they are not fewer. What is closed to us, or would take too long to read, counts as
+    /// `most_hidden` in sum at most.
+    std::int64_t count(std::int64_t enough, std::int64_t most_hidden) {
+        find_processes();
+        tally files;
+        auto const sum = [&] { return std::min(files.seen + std::min(files.hidden, most_hidden), enough); };
+        for (auto const each : processes_)
+            if (files.seen += open_files_of(each); sum() >= enough) return enough;
+        auto const most_mappings = most_mappings_here();
+        auto const begun = monotonic_ns();
+        for (auto const each : processes_) {
+            if (monotonic_ns() - begun < longest_count_ns) count_mappings(each, enough - files.seen, most_mappings, files);
+            else files.hidden += most_hidden_of(cat(each), most_mappings);
+            if (sum() >= enough) return enough;
+        }
+        return sum();
+    }
+    /// Was it one of the run's when that was first asked, or last counted?
+    bool holds(pid_t process) {
+        if (!found_) find_processes();
+        return std::find(processes_.begin(), processes_.end(), process) != processes_.end();
+    }
+    /// Has one of them a lock that belongs to an open file? True as well where that takes too long to see, or may not be seen.
+    bool has_locks_of_files(std::int64_t longest_ns) {
+        if (!found_) find_processes();
+        auto const begun = monotonic_ns();
+        for (auto const each : processes_) {
+            bool has = false;
+            auto const folder = cat(each, "/fdinfo");
+            for_each_in(folder, [&](std::string_view descriptor) {
+                if (has) return;
+                char text[2048];
+                auto const all = read_start(cat(folder, "/", descriptor), text, sizeof text);
+                has = all.find("OFDLCK") != all.npos || all.find("FLOCK") != all.npos || monotonic_ns() - begun > longest_ns;
+            });
+            if (has || (errno = 0, ::faccessat(at(), folder.c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES)) return true;
+        }
+        return false;
+    }
+    /// Kills those that were counted. Their reaper does the same in the end, but may have to wait for a processor, and until then
+    /// they go on.
+    void kill_all() const {
+        std::set<pid_t> sure{reaper_};
+        for (auto const each : processes_) { // a parent before its children
+            // the number may have passed to somebody else since: held by a descriptor first, then asked once more whose child it is
+            unique_fd const held{static_cast<int>(::syscall(SYS_pidfd_open, each, 0))};
+            if (!held || !sure.contains(parent_of(cat(each)))) continue;
+            bool const first = sure.size() < most_firsts && is_first(each);
+            sure.insert(each);
+            if (!first) ::syscall(SYS_pidfd_send_signal, held.get(), SIGKILL, nullptr, 0);
+        }
+    }
+
+private:
+    struct tally {
+        std::int64_t seen = 0, hidden = 0; // the latter at most
+    };
+    struct descent {
+        pid_t pid, parent;
+    };
+    static constexpr std::int64_t longest_count_ns = 50'000'000; // for lists of mappings, which a process may make long: who looks has more to do
+    static constexpr std::size_t most_firsts = 4; // of the namespaces that lie in each other: they are found before all others
+
+    int at() const noexcept { return ::dirfd(proc_.get()); }
+    static pid_t number_of(std::string_view text) {
+        pid_t number = -1;
+        std::from_chars(text.data(), text.data() + text.size(), number);
+        return number;
+    }
+    std::string_view read_start(std::string const& path, char* text, std::size_t size) const {
+        unique_fd const file{::openat(at(), path.c_str(), O_RDONLY | O_CLOEXEC)};
+        auto const n = file ? ::read(file.get(), text, size) : -1;
+        return {text, n > 0 ? static_cast<std::size_t>(n) : 0};
+    }
+    /// -1 when it is gone.
+    pid_t parent_of(std::string const& process) const {
+        char text[256];
+        auto const all = read_start(process + "/stat", text, sizeof text);
+        auto const name_end = all.rfind(')'); // the name may hold anything; a blank, a letter and a blank come behind it
+        return name_end == all.npos || name_end + 4 > all.size() ? -1 : number_of(all.substr(name_end + 4));
+    }
+    /// Is it process 1 of its namespace?
+    bool is_first(pid_t pid) const {
+        char text[2048];
+        auto const all = read_start(cat(pid, "/status"), text, sizeof text);
+        auto const line = all.find("\nNSpid:"), end = all.find('\n', line + 1); // its numbers, the innermost last
+        return line != all.npos && end != all.npos && all.substr(line, end - line).ends_with("\t1");
+    }
+    /// Those that descend from the reaper, a parent before its children.
+    void find_processes() {
+        processes_.clear(), found_ = true;
+        if (!proc_) return;
+        std::vector<descent> all;
+        std::vector<pid_t> pids;
+        ::rewinddir(proc_.get());
+        while (auto const* const entry = ::readdir(proc_.get())) {
+            if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
+            if (auto const parent = parent_of(entry->d_name); parent > 0) all.push_back({number_of(entry->d_name), parent}), pids.push_back(all.back().pid);
+        }
+        std::sort(pids.begin(), pids.end());
+        for (auto& each : all) // whose parent ended meanwhile has another now
+            if (each.parent != reaper_ && !std::binary_search(pids.begin(), pids.end(), each.parent)) each.parent = parent_of(cat(each.pid));
+        std::sort(all.begin(), all.end(), [](descent const& a, descent const& b) { return a.parent < b.parent; });
+        auto const add_children = [&](pid_t of) {
+            auto const by_parent = [](descent const& each, pid_t parent) { return each.parent < parent; };
+            for (auto at = std::lower_bound(all.begin(), all.end(), of, by_parent); at != all.end() && at->parent == of; ++at) processes_.push_back(at->pid);
+        };
+        add_children(reaper_);
+        for (std::size_t i = 0; i < processes_.size(); ++i) add_children(processes_[i]);
+    }
+    /// Entries of one table: the kernel says it as the folder's size, an old one (before 6.2) only how many it has room for, a
+    /// power of two. To list them would take longer than to make them.
+    std::int64_t table_size(std::string const& task) const {
+        struct stat facts {};
+        if (::fstatat(at(), (task + "/fd").c_str(), &facts, 0) == 0 && facts.st_size > 0) return facts.st_size;
+        char text[2048];
+        constexpr std::string_view name = "\nFDSize:\t";
+        auto const all = read_start(task + "/status", text, sizeof text);
+        auto const found = all.find(name);
+        std::int64_t room = 0;
+        if (found != all.npos) std::from_chars(all.data() + found + name.size(), all.data() + all.size(), room);
+        return room;
+    }
+    /// Its one table: no thread may have its own (argument_rules.hpp). The first thread may be gone, and with it the view through
+    /// the process's own name; another then tells.
+    std::int64_t open_files_of(pid_t process) const {
+        auto const folder = cat(process, "/task");
+        auto size = table_size(cat(process));
+        struct stat facts {};
+        if (size > 0 || ::fstatat(at(), folder.c_str(), &facts, 0) != 0 || facts.st_nlink <= 3) return size; // two names, and a thread
+        for_each_in(folder, [&](std::string_view thread) {
+            if (size == 0) size = table_size(cat(folder, "/", thread));
+        });
+        return size;
+    }
+    void count_mappings(pid_t process, std::int64_t enough, std::int64_t most, tally& files) const {
+        auto const count_of = [&](std::string const& task) {
+            auto const found = mapped_files(task + "/maps", enough);
+            if (found < 0) files.hidden += most_hidden_of(task, most);
+            else files.seen += found;
+            return found != 0;
+        };
+        if (count_of(cat(process))) return; // every program maps its own file
+        // its first thread is gone, and with it the view through the process's own name
+        bool found = false;
+        auto const folder = cat(process, "/task");
+        for_each_in(folder, [&](std::string_view thread) { found = found || count_of(cat(folder, "/", thread)); });
+    }
+    /// How many mappings it can have: the pages of its address space, for none is smaller.
+    std::int64_t most_hidden_of(std::string const& task, std::int64_t most) const {
+        char text[128];
+        auto const all = read_start(task + "/statm", text, sizeof text);
+        std::int64_t pages = 0;
+        std::from_chars(all.data(), all.data() + all.size(), pages);
+        return most > 0 ? std::min(most, pages) : pages;
+    }
+    /// Mappings of files, which shared memory without a name is too; -1 where it is closed to us. The fourth word of a line is the
+    /// device of the file, zeros where there is none. (Its number may be 0: that of a segment of System V is.)
+    std::int64_t mapped_files(std::string const& path, std::int64_t enough) const {
+        unique_fd const file{::openat(at(), path.c_str(), O_RDONLY | O_CLOEXEC)};
+        if (!file) return errno == EACCES || errno == EPERM ? -1 : 0;
+        constexpr int before_device = 3;
+        std::int64_t files = 0;
+        int blanks = 0;
+        char block[1 << 14];
+        while (files < enough) {
+            auto const n = ::read(file.get(), block, sizeof block);
+            if (n <= 0) break;
+            for (char const* at = block; at != block + n; ++at) {
+                if (*at == '\n') blanks = 0;
+                else if (*at == ' ') ++blanks;
+                else if (blanks == before_device && *at != '0' && *at != ':') ++files, ++blanks; // the rest of the line is passed over
+            }
+        }
+        return files;
+    }
+    template <class Say>
+    void for_each_in(std::string const& folder, Say say) const {
+        int const fd = ::openat(at(), folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0) return;
+        std::unique_ptr<DIR, int (*)(DIR*)> const names{::fdopendir(fd), ::closedir};
+        while (auto const* const entry = names ? ::readdir(names.get()) : nullptr)
+            if (entry->d_name[0] != '.') say(std::string_view{entry->d_name});
+    }
+
+    std::unique_ptr<DIR, int (*)(DIR*)> proc_;
+    pid_t reaper_;
+    bool found_ = false;
+    std::vector<pid_t> processes_;
+};
+
+} // namespace detail
+
+/// Looks whether a run keeps too many files. It begins when a sixteenth of what may be kept can have been made, so a short run
+/// is never looked at, and says stop when a quarter more is there, to whoever has half of its share of that: the rest is for
+/// what comes before it is counted and killed, by a slot that may have to wait for a processor.
+class file_watch {
+public:
+    static constexpr std::int64_t shortest_ns = 1'000'000, longest_rest_ns = 50'000'000, longest_trust_ns = 250'000'000;
+
+    /// `most`: what all `shares` runs at a time may have, below 0: anything. `cpus`: on which they make files. Costs no system call.
+    void begin(std::int64_t most, std::int64_t shares, pid_t reaper, int cpus, std::int64_t now_ns) noexcept {
+        reaper_ = reaper, files_a_us_ = files_a_us_a_cpu * std::max(cpus, 1);
+        much_ = most / 4, own_ = much_ / 2 / std::max<std::int64_t>(shares, 1);
+        least_ = -1, wanted_ = 0, trusted_until_ns_ = 0;
+        due_ns_ = most < 0 || reaper <= 0 ? -1 : now_ns + rest(most / 16);
+    }
+    /// When to look next; -1: never.
+    std::int64_t due_ns() const noexcept { return due_ns_; }
+    /// True when the run has to be ended.
+    bool look(std::int64_t now_ns) {
+        if (due_ns_ < 0 || now_ns < due_ns_) return false;
+        if (!number_) number_ = unique_fd{::open("/proc/sys/fs/file-nr", O_RDONLY | O_CLOEXEC)};
+        char text[64];
+        auto const n = number_ ? ::pread(number_.get(), text, sizeof text, 0) : -1;
+        std::int64_t files = 0;
+        if (n <= 0 || std::from_chars(text, text + n, files).ec != std::errc{}) return due_ns_ = -1, false;
+        if (!learn(files, now_ns)) return false;
+        detail::file_census run{reaper_};
+        bool const too_many = learn_own(run.count(own_, files_ - least_), now_ns);
+        if (too_many) run.kill_all();
+        return too_many;
+    }
+    /// The machine has so many files. True when the run's own have to be counted.
+    bool learn(std::int64_t files, std::int64_t now_ns) noexcept {
+        files_ = files;
+        least_ = least_ < 0 ? files : std::min(least_, files);
+        auto const grown = files - least_;
+        due_ns_ = now_ns + rest(std::max(much_, wanted_) - grown);
+        return grown >= much_ && (grown >= wanted_ || now_ns >= trusted_until_ns_);
+    }
+    /// The run keeps so many of them. Where they are few, others made the number grow: it is counted anew when half of what is
+    /// missing may have come, or a while later.
+    bool learn_own(std::int64_t files, std::int64_t now_ns) noexcept {
+        if (files >= own_) return due_ns_ = -1, true;
+        wanted_ = files_ - least_ + std::max<std::int64_t>((own_ - files) / 2, 1);
+        trusted_until_ns_ = now_ns + longest_trust_ns;
+        due_ns_ = now_ns + rest(wanted_ - (files_ - least_));
+        return false;
+    }
+
+private:
+    static constexpr std::int64_t files_a_us_a_cpu = 2; // a pipe takes half a microsecond and more, and is two files
+    std::int64_t rest(std::int64_t files) const noexcept { return std::clamp(files * 1000 / files_a_us_, shortest_ns, longest_rest_ns); }
+
+    unique_fd number_;
+    pid_t reaper_ = -1;
+    std::int64_t files_a_us_ = 1, much_ = 0, own_ = 0; // more by as many for the machine, and as many for the run, are too many
+    std::int64_t due_ns_ = -1;
+    std::int64_t files_ = 0, least_ = -1; // of the machine: now, and the fewest since the run began
+    std::int64_t wanted_ = 0, trusted_until_ns_ = 0; // a count is good until there are so many more, or until then
+};
+
+} // namespace sb::machine

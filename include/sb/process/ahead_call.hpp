@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// How a watcher calls a child that its reaper has cloned ahead of the run.
+//
+// How it works: a word in the memory that watcher, reaper and child share holds the number of the child that was asked
+// for and what became of it. The child sleeps on that word; the watcher changes it and wakes the child, and nobody stands
+// between the two. Reaper and watcher change it only from what they believe it to be, so that of two who change it at
+// once one learns that he was late. There are two such words, used in turn: a child is asked for while the one before it
+// is just being called.
+#pragma once
+#include <sb/core/clock.hpp>
+#include <sb/process/raw_call.hpp>
+#include <atomic>
+#include <climits>
+#include <cstdint>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace sb::process {
+
+class ahead_call {
+public:
+    using number = std::uint32_t; ///< of a child; 0 is none
+
+    /// The watcher's, before it asks for a child. Whoever was asked for before is not called any more.
+    number expect() noexcept {
+        last_ = last_ % most + 1;
+        word(last_).store(last_ << state_bits | expected);
+        return last_;
+    }
+    /// The watcher's, when the order is laid down. False: there is no such child.
+    bool call(number n) noexcept {
+        if (!change(n, called)) return false;
+        ::syscall(SYS_futex, &word(n), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+        return true;
+    }
+    /// The reaper's, of a child that cannot be had. False: it was called already.
+    bool withdraw(number n) noexcept { return change(n, withdrawn); }
+    bool is_called(number n) const noexcept { return word(n).load() == (n << state_bits | called); }
+    /// The child's: sleeps until it is called; false when that will never be. Looks for `awake_ns` before it goes to sleep:
+    /// waking up takes longer than most children have to wait.
+    __attribute__((no_sanitize("address", "undefined"))) bool wait(number n, std::int64_t awake_ns) const noexcept {
+        auto const before = n << state_bits | expected;
+        for (auto const until = monotonic_ns() + awake_ns; awake_ns > 0 && word(n).load() == before && monotonic_ns() < until;) {}
+        while (word(n).load() == before) sleep_on(word(n), before);
+        return is_called(n);
+    }
+
+private:
+    enum : std::uint32_t { expected, called, withdrawn, state_bits = 2, most = 1u << 29 }; // an even number of numbers: after the last comes the other word's
+    static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+    std::atomic<std::uint32_t>& word(number n) noexcept { return words_[n % 2]; }
+    std::atomic<std::uint32_t> const& word(number n) const noexcept { return words_[n % 2]; }
+    bool change(number n, std::uint32_t to) noexcept {
+        auto before = n << state_bits | expected;
+        return word(n).compare_exchange_strong(before, n << state_bits | to);
+    }
+    static void sleep_on(std::atomic<std::uint32_t> const& on, std::uint32_t value) noexcept {
+        (void)raw_call(SYS_futex, reinterpret_cast<long>(&on), FUTEX_WAIT, static_cast<long>(value));
+    }
+
+    std::atomic<std::uint32_t> words_[2] = {withdrawn, withdrawn};
+    std::uint32_t last_ = 0; // the watcher's
+};
+
+} // namespace sb::process

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: MIT
+// A reaper: the small process that starts programs, takes in all that ends, and kills what is left.
+//
+// How it works: a watcher (watch.hpp) stays outside, with the pipes and the clock; the reaper is the parent of all that
+// runs. Alone in its own process namespace it is process 1: what a payload leaves behind comes to it, and one
+// kill(-1) reaches everything. Without a namespace it is a subreaper and kills its children until there are none
+// (tree.hpp). It reads its orders from memory shared with the watcher and from a socket, and when that socket is
+// closed, or the watcher is dead, it kills all and ends. Nothing in it waits for a payload's good will.
+#pragma once
+#include <sb/core/clock.hpp>
+#include <sb/process/order.hpp>
+#include <sb/process/spawn.hpp>
+#include <sb/process/tree.hpp>
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+#include <optional>
+#include <poll.h>
+#include <string_view>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <utility>
+#include <vector>
+
+namespace sb::process {
+
+/// Files of /proc that a reaper reads after each run; opened while it may still look into itself.
+struct reaper_files {
+    unique_fd io = unique_fd{}; ///< its own counts, to which those of every child that it waited for are added
+    unique_fd last_pid = unique_fd{}; ///< of its process namespace
+
+    static reaper_files open() {
+        auto const file = [](char const* path) { return unique_fd{::open(path, O_RDONLY | O_CLOEXEC)}; };
+        return {file("/proc/self/io"), file("/proc/sys/kernel/ns_last_pid")};
+    }
+};
+
+class reaper {
+public:
+    /// In the process that is to be the reaper; `alone` when it is process 1 of its namespace. Blocks SIGCHLD.
+    static result<reaper> make(unique_fd socket, order_room& room, bool alone, reaper_files files) {
+        std::signal(SIGCHLD, SIG_DFL); // where it is ignored the kernel takes in what has ended, and we would wait for ever
+        if (!alone) SB_CHECK(adopt_orphans());
+        SB_TRY(auto spawns, spawner::make());
+        sigset_t ours;
+        sigemptyset(&ours);
+        sigaddset(&ours, SIGCHLD);
+        ::sigprocmask(SIG_BLOCK, &ours, nullptr);
+        unique_fd signals{::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK)};
+        if (!signals) return last_error("signalfd");
+        return reaper{std::move(socket), room, alone, std::move(files), std::move(spawns), std::move(signals)};
+    }
+
+    /// Until the watcher is gone. Nothing that it started lives when it returns.
+    void serve() {
+        message text;
+        while (next(text)) {
+            if (text.what == word::start) {
+                let_go();
+                run([&] { start(text.copy); });
+            } else if (text.what == word::rules) {
+                let_go();
+                rules_ = std::move(passed_[0]), rules_flags_ = static_cast<unsigned>(text.copy);
+            } else if (text.what == word::let_go) {
+                let_go();
+                (void)send_word(socket_.get(), {word::done, 0});
+            }
+        }
+        kill_all();
+        clear();
+    }
+
+private:
+    struct traffic_counts {
+        std::int64_t read_chars = -1, written_chars = -1, cancelled_bytes = -1;
+    };
+    struct child {
+        pid_t pid = 0;
+        bool ended = false;
+    };
+    reaper(unique_fd socket, order_room& room, bool alone, reaper_files files, spawner spawns, unique_fd signals)
+        : socket_{std::move(socket)}, room_{&room}, alone_{alone}, files_{std::move(files)}, spawns_{std::move(spawns)}, signals_{std::move(signals)} {
+        counted_ = read_counts();
+    }
+
+    bool receive(message& text) {
+        int fds[most_passed];
+        for (auto& each : passed_) each.reset();
+        if (!receive_word(socket_.get(), text, fds, count_)) return false;
+        for (std::size_t i = 0; i < count_; ++i) passed_[i] = unique_fd{fds[i]};
+        return true;
+    }
+
+    /// The next word; a child that waits may be called before it comes, and its run is made.
+    bool next(message& text) {
+        while (ahead_pid_ > 0) {
+            pollfd waiting[] = {{signals_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
+            if (::ppoll(waiting, 2, nullptr, nullptr) < 0) continue;
+            if (room_->ahead().is_called(ahead_)) {
+                if (waiting[0].revents) read_signals();
+                auto const pid = std::exchange(ahead_pid_, 0);
+                run([&] { take_in(pid), reap(); }); // its end may have been rung in already
+                if (gone_) return false;
+                continue;
+            }
+            if (waiting[1].revents) break;
+            read_signals();
+            siginfo_t info{};
+            bool const died = ::waitid(P_PID, static_cast<id_t>(ahead_pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == ahead_pid_;
+            if (died) let_go();
+        }
+        return receive(text);
+    }
+
+    /// `begin` starts the first copy, or takes in what was started.
+    template <class Begin>
+    void run(Begin const& begin) {
+        auto const cpu_before = own_cpu_ns();
+        auto& order = room_->order();
+        tree_ = {};
+        children_.clear();
+        children_.reserve(static_cast<std::size_t>(std::max(order.copies, 1)));
+        alive_ = 0;
+        stopped_ = none_left_ = ending_ = gone_ = false;
+        begin();
+        while (!gone_) {
+            bool const all_there = stopped_ || children_.size() == static_cast<std::size_t>(order.copies);
+            if (all_there && alive_ == 0 && (!order.wait_tree || stopped_ || none_left_)) break;
+            wait_for_news();
+        }
+        end_the_rest();
+        if (gone_) return; // nobody to tell
+        order.tree = tree_;
+        order.tree.cleared = 1;
+        count_traffic(order.tree.traffic);
+        if (auto const last = last_pid(); last > 0 && !children_.empty() && children_.front().pid > 0) order.tree.processes_made = last - children_.front().pid + 1;
+        if (alone_) order.tree.leftovers = ipc_objects();
+        order.tree.own_cpu_ns = own_cpu_ns() - cpu_before;
+        auto const next = order.ahead; // not our memory alone once we have said that we are done
+        auto const awake_ns = order.awake ? waking_ns : 0;
+        bool const well = !stopped_ && !children_.empty() && order.reports[0].status == 0 && !order.reports[0].failure;
+        if (next != 0 && !well) (void)room_->ahead().withdraw(next);
+        (void)send_word(socket_.get(), {word::done, 0});
+        if (next != 0 && well) start_ahead(next, awake_ns); // while the watcher is busy with its figures
+    }
+
+    void take_in(pid_t pid) {
+        children_.emplace_back().pid = pid;
+        ++alive_;
+    }
+    void start(int index) {
+        auto& order = room_->order();
+        auto& report = order.reports[index];
+        auto plan = launch_of(order);
+        auto const last = order.grouped ? std::size_t{1} : 0;
+        plan.in = passed_[0].get(), plan.out = passed_[1].get(), plan.err = passed_[2].get();
+        plan.report = count_ - last > 3 ? passed_[3].get() : -1;
+        if (order.grouped && count_ > 0) plan.group = passed_[count_ - 1].get(), plan.key = order.clone_key;
+        plan.rules = rules_.get(), plan.rules_flags = rules_flags_;
+        auto const pid = spawns_.start(plan, report);
+        for (std::size_t i = 0; i < most_passed; ++i) {
+            kept_[i].reset();
+            if (order.ahead != 0) kept_[i] = std::move(passed_[i]);
+            passed_[i].reset();
+        }
+        if (pid.has_error()) return fail(report, errno);
+        if (report.failure) children_.emplace_back().ended = true;
+        else take_in(*pid);
+    }
+    void fail(copy_report& report, int code) {
+        report.failure = {spawn_step::clone, code};
+        children_.emplace_back().ended = true;
+    }
+
+    /// Clones a child for the next run, with the pipes of the last one that was started.
+    void start_ahead(ahead_call::number number, std::int64_t awake_ns) {
+        launch plan;
+        plan.in_path = "/dev/null";
+        plan.out = kept_[1].get(), plan.err = kept_[2].get(), plan.report = kept_[3].get();
+        plan.rules = rules_.get(), plan.rules_flags = rules_flags_;
+        auto const pid = spawns_.start_ahead(plan, *room_, number, awake_ns);
+        int const code = errno;
+        if (!pid.has_error()) ahead_ = number, ahead_pid_ = *pid;
+        else if (!room_->ahead().withdraw(number)) run([&] { fail(room_->order().reports[0], code); }); // it was called meanwhile
+    }
+    /// Ends the child that waits, if there is one and it was not called; else its run is made first.
+    void let_go() {
+        auto const pid = std::exchange(ahead_pid_, 0);
+        if (pid == 0) return;
+        if (!room_->ahead().withdraw(ahead_) && room_->ahead().is_called(ahead_)) return run([&] { take_in(pid), reap(); });
+        ::kill(pid, SIGKILL);
+        while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {}
+    }
+
+    void wait_for_news() {
+        pollfd waiting[] = {{signals_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
+        timespec const soon{0, sweep_ns};
+        if (::ppoll(waiting, 2, stopped_ ? &soon : nullptr, nullptr) < 0) return;
+        if (waiting[0].revents) {
+            read_signals();
+            reap();
+        }
+        if (waiting[1].revents) {
+            message text;
+            if (!receive(text)) gone_ = stopped_ = true;
+            else if (text.what == word::stop) stopped_ = true;
+            else if (text.what == word::start && !stopped_) start(text.copy);
+        }
+        if (stopped_) kill_all(), reap();
+    }
+
+    /// What the first processes left behind.
+    void end_the_rest() {
+        ending_ = !stopped_;
+        if (ending_ && alive_ == 0 && !none_left_) reap();
+        clear();
+    }
+    void clear() {
+        for (; !none_left_; reap()) {
+            kill_all();
+            reap();
+            if (none_left_) return;
+            pollfd waiting{signals_.get(), POLLIN, 0};
+            timespec const soon{0, sweep_ns};
+            (void)::ppoll(&waiting, 1, &soon, nullptr);
+            read_signals();
+        }
+    }
+    void kill_all() {
+        if (alone_) {
+            (void)::kill(-1, SIGKILL); // all of our namespace but us
+            return;
+        }
+        for (auto const& each : children_)
+            if (!each.ended) ::kill(-each.pid, SIGKILL), ::kill(each.pid, SIGKILL);
+        kill_children();
+    }
+
+    /// Takes in every child that has ended. Sets `none_left_` when there is none at all.
+    void reap() {
+        for (;;) {
+            siginfo_t info{};
+            if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0) {
+                if (errno == EINTR) continue;
+                none_left_ = true;
+                return;
+            }
+            none_left_ = false;
+            if (info.si_pid == 0) return;
+            auto const seen = monotonic_ns();
+            auto const at = std::find_if(children_.begin(), children_.end(), [&](child const& each) { return each.pid == info.si_pid && !each.ended; });
+            raw_usage used;
+            rusage spent{};
+            int status = 0;
+            bool const by_limit = info.si_code != CLD_EXITED && (info.si_status == SIGXCPU || info.si_status == SIGKILL);
+            auto const own_us = by_limit && at != children_.end() ? processor_time(info.si_pid) : -1; // it is known until we take it in
+            if (::wait4(info.si_pid, &status, 0, &spent) < 0) continue;
+            used.user_us = micros(spent.ru_utime), used.system_us = micros(spent.ru_stime);
+            used.peak_rss_bytes = std::int64_t{spent.ru_maxrss} * 1024;
+            used.read_bytes = std::int64_t{spent.ru_inblock} * 512, used.written_bytes = std::int64_t{spent.ru_oublock} * 512;
+            used.processes = 1;
+            tree_.last_end_ns = seen;
+            if (at == children_.end()) {
+                add(tree_.orphans, used);
+                if (ending_ && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ++tree_.left_running;
+                if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ) tree_.orphan_broke_file_limit = 1;
+                continue;
+            }
+            at->ended = true;
+            auto& report = room_->order().reports[at - children_.begin()];
+            report.status = status;
+            take_off(used, report.before_ns / 1000);
+            report.used = used;
+            report.own_us = own_us;
+            report.end_ns = seen;
+            report.ended = 1;
+            --alive_;
+        }
+    }
+
+    /// Of one process and its threads alone; -1 when that is not told.
+    std::int64_t processor_time(pid_t pid) noexcept {
+        char path[32] = "/proc/", text[512];
+        auto* const end = std::to_chars(path + 6, path + sizeof path - 8, pid).ptr;
+        std::memcpy(end, "/stat", 6);
+        unique_fd const file{::open(path, O_RDONLY | O_CLOEXEC)};
+        auto const n = file ? ::read(file.get(), text, sizeof text) : -1;
+        if (n <= 0) return -1;
+        own_reads_ += n;
+        std::string_view rest{text, static_cast<std::size_t>(n)};
+        rest.remove_prefix(std::min(rest.rfind(')'), rest.size() - 1) + 1); // its name may hold anything
+        std::int64_t ticks = 0;
+        for (int field = 2; field <= 15; ++field) { // counted from 1; a blank is before each
+            auto const blank = rest.find(' ');
+            if (field == 14 || field == 15) {
+                std::int64_t one = 0;
+                if (std::from_chars(rest.data(), rest.data() + rest.size(), one).ec != std::errc{}) return -1;
+                ticks += one;
+            }
+            if (blank == std::string_view::npos) return -1;
+            rest.remove_prefix(blank + 1);
+        }
+        return ticks * 1'000'000 / std::max(::sysconf(_SC_CLK_TCK), 1L);
+    }
+    /// What was used before exec is not the program's.
+    static void take_off(raw_usage& from, std::int64_t us) noexcept {
+        auto const system = std::clamp<std::int64_t>(us, 0, from.system_us);
+        from.system_us -= system;
+        from.user_us = std::max<std::int64_t>(from.user_us - (us - system), 0);
+    }
+    static void add(raw_usage& sum, raw_usage const& more) noexcept {
+        sum.user_us += more.user_us, sum.system_us += more.system_us;
+        sum.peak_rss_bytes = std::max(sum.peak_rss_bytes, more.peak_rss_bytes);
+        sum.read_bytes += more.read_bytes, sum.written_bytes += more.written_bytes;
+        sum.processes += more.processes;
+    }
+    /// System V objects of our namespace; they outlive who made them. Where we may not ask, nobody may make any.
+    static std::int64_t ipc_objects() noexcept {
+        shm_info shared{};
+        seminfo semaphores{};
+        msginfo queues{};
+        std::int64_t count = 0;
+        if (::shmctl(0, SHM_INFO, reinterpret_cast<shmid_ds*>(&shared)) >= 0) count += shared.used_ids;
+        if (::semctl(0, 0, SEM_INFO, &semaphores) >= 0) count += semaphores.semusz;
+        if (::msgctl(0, MSG_INFO, reinterpret_cast<msqid_ds*>(&queues)) >= 0) count += queues.msgpool;
+        return count;
+    }
+    static std::int64_t micros(timeval t) noexcept { return std::int64_t{t.tv_sec} * 1'000'000 + t.tv_usec; }
+    static std::int64_t own_cpu_ns() noexcept {
+        timespec t{};
+        ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+        return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+    }
+
+    traffic_counts read_counts() noexcept {
+        traffic_counts all;
+        char text[512];
+        auto const n = files_.io ? ::pread(files_.io.get(), text, sizeof text, 0) : -1;
+        if (n <= 0) return all;
+        std::string_view const whole{text, static_cast<std::size_t>(n)};
+        auto const field = [&](std::string_view name, std::int64_t& to) {
+            auto const at = whole.find(name);
+            if (at != std::string_view::npos) (void)std::from_chars(whole.data() + at + name.size(), whole.data() + whole.size(), to);
+        };
+        field("rchar: ", all.read_chars);
+        field("wchar: ", all.written_chars);
+        field("cancelled_write_bytes: ", all.cancelled_bytes);
+        own_reads_ = n; // the kernel has counted that too by the next look
+        return all;
+    }
+    /// What was added to our own counts since the last look, less what we read ourselves.
+    void count_traffic(raw_traffic& into) noexcept {
+        auto const own = own_reads_;
+        auto const now = read_counts(), before = std::exchange(counted_, now);
+        if (before.read_chars < 0 || now.read_chars < 0) return;
+        into.read_chars = std::max<std::int64_t>(now.read_chars - before.read_chars - own, 0);
+        into.written_chars = now.written_chars - before.written_chars;
+        into.cancelled_bytes = now.cancelled_bytes - before.cancelled_bytes;
+    }
+    std::int64_t last_pid() noexcept {
+        char text[32];
+        auto const n = files_.last_pid ? ::pread(files_.last_pid.get(), text, sizeof text, 0) : -1;
+        std::int64_t pid = -1;
+        if (n > 0) own_reads_ += n, (void)std::from_chars(text, text + n, pid);
+        return pid;
+    }
+    /// Empties the bell; how many bytes that took is ours, not a payload's.
+    void read_signals() noexcept {
+        signalfd_siginfo all[8];
+        for (;;) {
+            auto const n = ::read(signals_.get(), all, sizeof all);
+            if (n > 0) own_reads_ += n;
+            if (n < static_cast<ssize_t>(sizeof all)) return;
+        }
+    }
+
+    static constexpr long sweep_ns = 2'000'000;
+    static constexpr std::int64_t waking_ns = 60'000; // of a processor that sleeps, and of what a watcher does between two runs
+
+    unique_fd socket_;
+    order_room* room_;
+    bool alone_;
+    reaper_files files_;
+    std::int64_t own_reads_ = 0; // bytes that we read from files since the last look at our counts
+    traffic_counts counted_;
+    spawner spawns_;
+    unique_fd signals_;
+    unique_fd passed_[most_passed];
+    unique_fd kept_[most_passed]; // what was passed with the last start, for the child after it
+    std::size_t count_ = 0;
+    unique_fd rules_;
+    unsigned rules_flags_ = 0;
+    ahead_call::number ahead_ = 0;
+    pid_t ahead_pid_ = 0; // the child that waits; 0: there is none
+    std::vector<child> children_;
+    tree_report tree_;
+    std::size_t alive_ = 0;
+    bool stopped_ = false, none_left_ = false, ending_ = false, gone_ = false;
+};
+
+} // namespace sb::process

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// A reaper, as the watcher holds it.
+#pragma once
+#include <sb/core/fd.hpp>
+#include <sb/process/order.hpp>
+#include <sb/process/reaper.hpp>
+#include <csignal>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
+
+namespace sb::process {
+
+/// The watcher's end of a reaper.
+struct reaper_link {
+    unique_fd socket = unique_fd{};
+    pid_t pid = -1; ///< as the watcher sees it
+    bool alone = false; ///< process 1 of its namespace: all that it started dies with it
+    struct child_ahead {
+        ahead_call::number number = 0; ///< 0: none was asked for
+        std::uint64_t pipes = 0; ///< which it has
+    } ahead = {};
+    bool hurries = false; ///< its rank was raised to end a run
+    unique_fd children = unique_fd{}; ///< the kernel's list of its children; opened when it is first wanted
+
+    /// When it returns no child waits for its run.
+    void let_go() noexcept {
+        if (std::exchange(ahead, {}).number == 0 || !send_word(socket.get(), {word::let_go, 0})) return;
+        pollfd said{socket.get(), POLLIN, 0};
+        constexpr int patience_ms = 1000;
+        message text;
+        int fds[most_passed];
+        std::size_t count = 0;
+        if (::poll(&said, 1, patience_ms) > 0 && receive_word(socket.get(), text, fds, count)) return; // a reaper passes no descriptors
+        ::kill(pid, SIGKILL);
+        ::shutdown(socket.get(), SHUT_RDWR); // gone for the next look at its sandbox, however long it takes to die
+    }
+
+    /// A reaper without a namespace, forked from this process, a child of it.
+    static result<reaper_link> fork_here(order_room& room) {
+        int ends[2];
+        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
+        reaper_link made;
+        made.socket = unique_fd{ends[0]};
+        unique_fd theirs{ends[1]};
+        auto const parent = ::getpid();
+        made.pid = ::fork();
+        if (made.pid < 0) return last_error("fork");
+        if (made.pid > 0) return made;
+        made.socket.reset();
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        ::prctl(PR_SET_NAME, "sb-exec reaper");
+        if (::getppid() == parent)
+            if (auto mine = reaper::make(std::move(theirs), room, false, reaper_files::open()); !mine.has_error()) mine->serve();
+        ::_exit(0);
+    }
+};
+
+} // namespace sb::process

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Signals as the kernel has them: the C library keeps two of the real-time ones to itself, and leaves them ignored in what its
+// posix_spawn starts (all that make starts, say); who execs hands that on.
+#pragma once
+#include <csignal>
+#include <cstdint>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace sb::process {
+
+inline constexpr int last_signal = 64;
+
+/// The kernel's struct sigaction; zeros are the default.
+struct signal_action {
+    std::uintptr_t handler = 0;
+    unsigned long flags = 0;
+    std::uintptr_t restorer = 0;
+    std::uint64_t mask = 0;
+};
+
+/// Bit 0 is signal 1.
+using signal_bits = std::uint64_t;
+
+inline signal_bits ignored_signals() noexcept {
+    signal_bits all = 0;
+    for (int s = 1; s <= last_signal; ++s) {
+        signal_action now;
+        if (::syscall(SYS_rt_sigaction, s, nullptr, &now, sizeof now.mask) == 0 && now.handler == reinterpret_cast<std::uintptr_t>(SIG_IGN)) all |= signal_bits{1} << (s - 1);
+    }
+    return all;
+}
+
+/// Gives these their default. A child that shares our memory may call it.
+__attribute__((no_sanitize("address", "undefined"))) inline void let_be(signal_bits which) noexcept {
+    signal_action const plain{};
+    for (int s = 1; s <= last_signal; ++s)
+        if (which >> (s - 1) & 1) ::syscall(SYS_rt_sigaction, s, &plain, nullptr, sizeof plain.mask);
+}
+
+} // namespace sb::process

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// What a payload sees of the host's files: system folders to read, a workspace to write in, what was bound by name.
+#pragma once
+#include <sb/core/fd.hpp>
+#include <sb/core/result.hpp>
+#include <sb/core/text.hpp>
+#include <sb/files/path.hpp>
+#include <sb/files/pinned.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <linux/magic.h>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include <vector>
+
+namespace sb::sandbox {
+
+/// A folder or file of the host under a name of the sandbox.
+struct binding {
+    std::string source, target;
+    bool writable = false;
+    files::pinned place = {}; ///< the source, opened when it was judged; nothing: it is taken by its path
+};
+
+/// Fixed at a sandbox's birth.
+struct view {
+    std::string system = "/"; ///< where the system folders are taken from
+    std::string work; ///< the workspace, a real path; what is written there goes to a copy
+    std::vector<binding> bindings;
+    files::pinned system_place = {}, work_place = {}; ///< as with bindings
+    std::string boot_id = {}; ///< what is shown for the host's; empty: every nursery makes one up
+    std::optional<std::vector<std::string>> etc = {}; ///< what of /etc is shown (public_etc.hpp); nothing: every nursery looks
+
+    /// Is something of the host's there to be written to?
+    bool host_writable() const noexcept {
+        return std::any_of(bindings.begin(), bindings.end(), [](binding const& each) { return each.writable; });
+    }
+};
+
+/// The payload's own place in every sandbox.
+inline constexpr std::string_view sandbox_home = "/home/sandbox", sandbox_user = "sandbox";
+
+/// Top-level names that hold the system's programs and libraries.
+inline constexpr std::string_view system_folders[] = {"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"};
+
+/// What of /etc is shown, as far as everybody may read it: how programs are linked and found, languages and zones, protocols,
+/// certificates; nothing that names this host, its users or its network.
+inline constexpr std::string_view shown_of_etc[] = {
+    "alternatives", "bash.bashrc", "ca-certificates", "debian_version", "fonts", "inputrc", "java-11-openjdk", "java-17-openjdk", "java-21-openjdk",
+    "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "localtime", "mime.types", "os-release", "perl", "profile", "protocols", "python3",
+    "python3.11", "python3.12", "python3.13", "services", "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone", "xml"};
+
+/// Is `path` (a real one) there for a payload? The workspace and bindings are, and the system folders.
+inline bool shows(view const& all, std::string_view path) {
+    if (!all.work.empty() && files::is_below(path, all.work)) return true;
+    for (auto const& each : all.bindings)
+        if (files::is_below(path, each.target)) return true;
+    for (auto const folder : system_folders)
+        if (files::is_below(path, cat("/", folder))) return true;
+    return false;
+}
+
+namespace detail {
+
+/// What a payload may write, or has bound, at one path.
+struct shown_place {
+    std::string_view target;
+    bool writable;
+};
+
+/// The innermost place that `path` lies in; with `around`, one that is not `path` itself.
+inline std::optional<shown_place> place_of(view const& all, std::string_view path, bool around = false) {
+    std::optional<shown_place> nearest;
+    auto const look = [&](std::string_view target, bool writable) {
+        if (!target.empty() && files::is_below(path, target) && !(around && path.size() == target.size()) && (!nearest || target.size() >= nearest->target.size()))
+            nearest = {target, writable};
+    };
+    for (auto const own : {std::string_view{"/tmp"}, std::string_view{"/var/tmp"}, std::string_view{"/dev/shm"}, sandbox_home}) look(own, true);
+    look(all.work, true);
+    for (auto const& each : all.bindings) look(each.target, each.writable);
+    return nearest;
+}
+
+/// Can a run put something else under this name? In its own places and in writable bindings; and where something is bound on top of
+/// one of those, but not right in it: then a folder on the way can be renamed.
+inline bool may_be_changed(view const& all, std::string_view path) {
+    auto place = place_of(all, path);
+    if (!place || place->writable) return place.has_value();
+    while (auto const around = place_of(all, place->target, true)) {
+        if (around->writable && place->target.substr(0, place->target.rfind('/')) != around->target) return true;
+        place = around;
+    }
+    return false;
+}
+
+} // namespace detail
+
+/// Where on the host a file lies that a payload knows by this path; for the name itself, not for what links in it say.
+inline std::string host_path(view const& all, std::string const& path) {
+    binding const* nearest = nullptr;
+    for (auto const& each : all.bindings)
+        if (files::is_below(path, each.target) && (!nearest || each.target.size() >= nearest->target.size())) nearest = &each;
+    if (nearest) return nearest->source + path.substr(nearest->target.size());
+    if (all.system == "/" || (!all.work.empty() && files::is_below(path, all.work))) return path;
+    for (auto const folder : system_folders)
+        if (files::is_below(path, cat("/", folder))) return all.system + path;
+    return path;
+}
+
+/// Will a payload find there what it would have found before the run, whatever that does? Nothing is known of what is not there.
+inline bool outlasts_a_run(view const& all, std::string const& path) {
+    auto const there = host_path(all, path);
+    auto const real = files::real_path(there);
+    if (real.has_error() || detail::may_be_changed(all, path) || (*real != there && detail::may_be_changed(all, *real))) return false;
+    return std::none_of(all.bindings.begin(), all.bindings.end(), [&](binding const& each) { return each.writable && files::is_below(*real, each.source); });
+}
+
+/// Is it the root, by whatever name?
+inline bool is_root_folder(files::pinned const& place) {
+    struct stat root {};
+    return place.path() == "/" || (::stat("/", &root) == 0 && place.is_same_as(root));
+}
+
+namespace detail {
+
+/// The caller's home by /etc/passwd; empty when that does not say. Other sources of accounts are not asked: they cost more
+/// than a run.
+inline std::string account_home() {
+    auto const accounts = read_file("/etc/passwd");
+    std::string home;
+    if (accounts.has_error()) return home;
+    auto const own = cat(::geteuid());
+    split(*accounts, '\n', [&](std::string_view line) { // name:password:user:group:comment:home:shell
+        std::string_view fields[7];
+        std::size_t count = 0;
+        split(line, ':', [&](std::string_view field) {
+            if (count < std::size(fields)) fields[count++] = field;
+        });
+        if (home.empty() && fields[2] == own) home = fields[5];
+    });
+    return home;
+}
+
+/// Is `home` a folder that lies in this one, or is it?
+inline bool holds_home(struct stat const& folder, std::string const& home) {
+    if (!home.starts_with('/')) return false;
+    auto const place = files::pinned::open_as(home, ::geteuid());
+    return !place.has_error() && place->path() != "/" && place->lies_in(folder);
+}
+
+/// The kernel's own files, wherever they are mounted.
+inline bool shows_the_kernel(files::pinned const& place) {
+    struct statfs about {};
+    if (::fstatfs(place.fd(), &about) != 0) return false;
+    for (auto const magic : {PROC_SUPER_MAGIC, SYSFS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC, SECURITYFS_MAGIC})
+        if (static_cast<long>(about.f_type) == magic) return true;
+    return false;
+}
+
+} // namespace detail
+
+/// A folder that may become a workspace: neither the root nor the caller's home nor what holds it; HOME may say another home
+/// than the account's. Judged as it was opened: what leads there may be somebody else's to rename.
+inline result<files::pinned> workspace_folder(std::string const& asked) {
+    auto found = files::pinned::open(asked);
+    if (found.has_error()) return caller_error(cat("workspace ", asked, ": ", found.error().what));
+    auto const& path = found->path();
+    if (!found->is_folder()) return caller_error(cat("workspace ", asked, ": not a folder"));
+    char const* const home = std::getenv("HOME");
+    bool const all = is_root_folder(*found);
+    if (all || detail::holds_home(found->facts(), home ? home : "") || detail::holds_home(found->facts(), detail::account_home()))
+        return caller_error(cat("workspace ", path, ": ", all ? "the whole system" : "your home, or what holds it,",
+                                " is never shown to a payload; go to the project's folder or name one with --work DIR"));
+    auto const line = found->line();
+    for (auto const* const own : {"/proc", "/sys", "/dev", "/run", "/etc"}) {
+        struct stat facts {};
+        bool const is_there = files::is_below(path, own) || (::stat(own, &facts) == 0 && std::find(line.begin(), line.end(), files::pinned::identity_of(facts)) != line.end());
+        if (is_there) return caller_error(cat("workspace ", path, ": ", std::string_view{own}, " is never shown to a payload"));
+    }
+    if (detail::shows_the_kernel(*found)) return caller_error(cat("workspace ", path, ": the kernel's own files are never shown to a payload"));
+    return found;
+}
+
+/// `SRC[:DST][:ro|rw]`
+inline result<binding> parse_binding(std::string_view text) {
+    binding made;
+    bool straight = true;
+    auto rest = text;
+    if (rest.ends_with(":ro")) rest.remove_suffix(3);
+    else if (rest.ends_with(":rw")) rest.remove_suffix(3), made.writable = true;
+    auto const colon = rest.find(':');
+    made.source = rest.substr(0, colon);
+    made.target = colon == std::string_view::npos ? made.source : std::string{rest.substr(colon + 1)};
+    if (made.source.empty() || !made.source.starts_with('/') || !made.target.starts_with('/'))
+        return caller_error(cat("--bind \"", text, "\": write SRC[:DST][:ro|rw] with absolute paths"));
+    if (auto const last = made.target.rfind(':'); last != std::string::npos)
+        return caller_error(cat("--bind ", text, ": ends in ro or rw, not ", std::string_view{made.target}.substr(last + 1)));
+    split(made.target, '/', [&](std::string_view name) { straight = straight && name != "." && name != ".."; });
+    if (!straight) return caller_error(cat("--bind ", text, ": ", made.target, ": write it without \".\" and \"..\""));
+    auto place = files::pinned::open(made.source);
+    if (place.has_error()) return caller_error(cat("--bind ", text, ": ", made.source, ": ", place.error().what));
+    if (is_root_folder(*place)) return caller_error(cat("--bind ", text, ": the whole system is never shown to a payload"));
+    for (std::string_view const own : {"/proc", "/dev", "/tmp", "/"})
+        if (made.target == own) return caller_error(cat("--bind ", text, ": ", own, " is the sandbox's own"));
+    made.source = place->path(), made.place = std::move(*place);
+    while (made.target.size() > 1 && made.target.ends_with('/')) made.target.pop_back();
+    return made;
+}
+
+} // namespace sb::sandbox

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: MIT
+// A program under limits, in one copy or several at once, followed to its end and measured.
+//
+// How it works: the watcher stays outside. It makes three or four pipes a copy and hands their far ends to the reaper
+// (reaper.hpp), which starts the copies, takes them in and kills what is left. One poll waits for the pipes, for the
+// reaper and for SIGTERM with the time left. Whatever the run did, its end is the reaper's word that nothing of it is
+// alive; a reaper that does not say so soon after it was told to stop is killed itself, and in a process namespace of
+// its own everything dies with it. The pipes are read dry, never waited for, so a process that fled with one of their
+// ends delays nothing.
+#pragma once
+#include <sb/core/clock.hpp>
+#include <sb/files/fullness.hpp>
+#include <sb/machine/cpus.hpp>
+#include <sb/machine/file_count.hpp>
+#include <sb/machine/kernel_memory.hpp>
+#include <sb/process/rank.hpp>
+#include <sb/process/reaper_link.hpp>
+#include <sb/watch/job.hpp>
+#include <sb/watch/pipe_pool.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <poll.h>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <vector>
+
+namespace sb::watch {
+
+/// What the owner of a watcher does meanwhile; each is called once a run at most.
+struct watch_calls {
+    std::function<void()> under_way = {}; ///< the reaper has its orders: there is time for other work
+    std::function<void()> before_kill = {}; ///< the run is about to be ended by force
+    bool spare = false; ///< not a call: there is a processor that nobody needs, so a few microseconds may be spent on looking instead of sleeping
+    bool again = false; ///< not a call: another run like it is likely to follow in the same place, and a child may be cloned ahead for that
+};
+
+class watcher {
+public:
+    static constexpr std::size_t most_report_bytes = std::size_t{256} << 10; ///< a copy
+
+    /// Blocks SIGTERM in this thread for good: it ends a run in progress and is remembered. `keep_out` and `keep_err` are
+    /// files for `job::keep_output`, -1 for none.
+    static result<watcher> make(int keep_out = -1, int keep_err = -1) {
+        sigset_t ours;
+        sigemptyset(&ours);
+        sigaddset(&ours, SIGTERM);
+        ::pthread_sigmask(SIG_BLOCK, &ours, nullptr);
+        unique_fd signals{::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK)};
+        if (!signals) return last_error("signalfd");
+        return watcher{std::move(signals), keep_out, keep_err};
+    }
+
+    /// Readable when SIGTERM came while nothing ran.
+    int signals() const noexcept { return signals_.get(); }
+    bool stop_asked() {
+        read_signals();
+        return stop_;
+    }
+    /// The limit on open files that we had before it was raised for ourselves.
+    rlimit const& open_files() const noexcept { return open_files_; }
+
+    /// Whatever the program does is an outcome, and so is a system that would not start it. `room` is the memory shared
+    /// with the reaper at the other end of `by`.
+    outcome run(job const& what, process::order_room& room, process::reaper_link& by, watch_calls const& calls = {}) {
+        got_ = {};
+        copies_.clear();
+        room_ = &room, by_ = &by, calls_ = &calls;
+        done_ = stopping_ = false;
+        reports_ = nullptr;
+        patience_ns_ = -1;
+        first_ns_ = monotonic_ns();
+        if (auto const started = start(what); started.has_error()) {
+            got_.trouble = started.error().what;
+            end_all(killer::trouble);
+        }
+        if (calls.under_way) calls.under_way();
+        first_end_.reset();
+        find_first_ns_ = calls.spare && by.alone && what.copies == 1 ? first_ns_ : -1;
+        follow(what);
+        first_end_.reset();
+        read_dry();
+        return collect();
+    }
+
+private:
+    struct stream {
+        unique_fd end;
+        capture into;
+    };
+    struct copy {
+        stream out, err;
+        unique_fd report;
+        std::string reported;
+        std::int64_t report_rests_until = 0; // what comes beyond what is kept is taken a little at a time
+        bool waits_for_report = false; // in the poll at hand
+        int from[3] = {-1, -1, -1}; // of the pool: which pipes these are, and where they go back to
+    };
+
+    watcher(unique_fd signals, int keep_out, int keep_err)
+        : signals_{std::move(signals)}, keep_out_{keep_out}, keep_err_{keep_err}, block_{std::make_unique<char[]>(block_size)} {
+        ::getrlimit(RLIMIT_NOFILE, &open_files_);
+        auto raised = open_files_; // many copies need many pipes; the children get the old limit back
+        raised.rlim_cur = raised.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &raised);
+    }
+
+    /// Lays the order down where the reaper finds it.
+    result<void> write_order(job const& what) {
+        room_->clear();
+        if (std::exchange(by_->hurries, false)) process::put_first(by_->pid, false); // what it starts has its rank
+        auto& order = room_->order();
+        order.copies = what.copies;
+        order.wait_tree = what.wait_tree;
+        order.awake = calls_->spare;
+        order.grouped = what.group >= 0, order.clone_key = what.clone_key;
+        order.affine = what.held.cpus >= 0 || machine::is_at_home(); // we may be, the payload is not
+        if (order.affine) order.cpus = what.held.cpus >= 0 ? machine::choose_cpus(what.held.cpus, what.first_cpu) : machine::allowed_cpus();
+        order.rlimits = process::rlimit_list{what.held, by_->alone};
+        order.rlimits.restore(RLIMIT_NOFILE, open_files_);
+        auto* const path = room_->put(what.path);
+        order.path = path;
+        order.argv = room_->put({}, what.argv);
+        order.shell_argv = room_->put({"/bin/sh", path}, what.argv, 1);
+        order.environment = room_->put({}, what.environment);
+        order.folder = what.folder.empty() ? nullptr : room_->put(what.folder);
+        order.reports = reports_ = room_->put_reports(static_cast<std::size_t>(what.copies)); // what lies there may change: it is not read back
+        if (!path || !order.argv || !order.shell_argv || !order.environment || !reports_)
+            return system_error("the command and its environment are larger than exec takes");
+        return {};
+    }
+
+    result<void> start(job const& what) {
+        SB_CHECK(write_order(what));
+        got_.started_ns = wall_ns();
+        first_ns_ = monotonic_ns();
+        sockets_.begin(what.sockets, first_ns_);
+        kernel_.begin(what.sockets, by_->alone ? by_->pid : -1, cpus_online_, first_ns_);
+        fullness_.begin(what.scratch, what.held.scratch_bytes, what.held.scratch_inodes, first_ns_);
+        files_.begin(what.held.all_files, what.held.file_shares, by_->alone ? by_->pid : -1, cpus_online_, first_ns_);
+        copies_.reserve(static_cast<std::size_t>(what.copies));
+        for (int i = 0; i < what.copies && got_.killed_by == killer::nobody; ++i) {
+            unique_fd in;
+            if (by_->ahead.number == 0 || !suits_ahead(what)) { // who waits has opened it already
+                SB_TRY(in, open_input(what));
+            }
+            bool const keep = what.keep_output && i == 0;
+            auto& made = copies_.emplace_back(copy{{unique_fd{}, capture{what.held.output_bytes, keep ? keep_out_ : -1}},
+                                                   {unique_fd{}, capture{what.held.output_bytes, keep ? keep_err_ : -1}},
+                                                   unique_fd{},
+                                                   {},
+                                                   0,
+                                                   false,
+                                                   {-1, -1, -1}});
+            unique_fd far[3];
+            auto const not_made = [&](error const& why) {
+                take_back(made);
+                copies_.pop_back();
+                return why;
+            };
+            auto const piped = lend_pipe(made.out.end, far[0], made.from[0]);
+            if (piped.has_error()) return not_made(piped.error());
+            auto const also = lend_pipe(made.err.end, far[1], made.from[1]);
+            if (also.has_error()) return not_made(also.error());
+            if (what.reports) {
+                auto const third = lend_pipe(made.report, far[2], made.from[2]);
+                if (third.has_error()) return not_made(third.error());
+            }
+            auto const next = ask_ahead(what);
+            if (call_ahead(what, made)) {
+                by_->ahead = next;
+                continue;
+            }
+            if (!in) {
+                auto opened = open_input(what);
+                if (opened.has_error()) return not_made(opened.error());
+                in = std::move(*opened);
+            }
+            int ends[process::most_passed] = {in.get()};
+            std::size_t count = 1;
+            for (int pipe = 0; pipe < (what.reports ? 3 : 2); ++pipe)
+                ends[count++] = made.from[pipe] >= 0 ? pool_.far(made.from[pipe]) : far[pipe].get();
+            if (what.group >= 0) ends[count++] = what.group;
+            if (!process::send_word(by_->socket.get(), {process::word::start, i}, ends, count)) return not_made(last_error("send to the reaper"));
+            by_->ahead = next;
+            if (what.copies > 1 && what.held.wall_ns >= 0 && monotonic_ns() - first_ns_ > what.held.wall_ns) end_all(killer::wall);
+        }
+        return {};
+    }
+
+    /// What was removed can be read on by a descriptor, and so can what another was put in place of: that is said, and not read.
+    static result<unique_fd> open_input(job const& what) {
+        if (what.in_called.empty()) return open_file(what.in, O_RDONLY);
+        unique_fd in{retry([&] { return ::open(what.in.c_str(), O_RDONLY | O_CLOEXEC); })};
+        struct stat facts {};
+        if (!in || ::fstat(in.get(), &facts) != 0) return last_error("open", what.in_called);
+        if (facts.st_nlink == 0) return system_error(cat("open ", what.in_called, ": ", std::strerror(ENOENT), " any more; it was removed or replaced"));
+        return in;
+    }
+    /// Behind walls a pipe of the pool, for when a run is over nobody has an end of it but us. Elsewhere it is made anew: a
+    /// process may have fled with one; `far` is then the end to hand out.
+    result<void> lend_pipe(unique_fd& near, unique_fd& far, int& from) {
+        if (by_->alone && pool_.has_room()) {
+            SB_TRY(near, pool_.lend(from));
+            return {};
+        }
+        SB_TRY(auto ends, make_stream());
+        near = std::move(ends.read), far = std::move(ends.write);
+        return {};
+    }
+    void take_back(copy& one) {
+        unique_fd* const ends[] = {&one.out.end, &one.err.end, &one.report};
+        for (int i = 0; i < 3; ++i)
+            if (one.from[i] >= 0) pool_.take_back(std::move(*ends[i]), one.from[i], dry_ && !got_.reaper_lost);
+    }
+
+    /// A child that another run of this kind could use. It waits where the run will be, so not in a group that is made anew.
+    bool suits_ahead(job const& what) const {
+        return by_->alone && what.copies == 1 && what.reports && what.group < 0 && what.held.numbered_pids < 0 && what.in == nothing_to_read;
+    }
+    /// Asks for one, for the run after this. Under a limit on memory it might be one process too many, and one on processor time
+    /// could hold it back.
+    process::reaper_link::child_ahead ask_ahead(job const& what) {
+        if (!calls_->again || !suits_ahead(what) || what.held.tree_memory_bytes >= 0 || what.held.tree_cores >= 0) return {};
+        room_->order().ahead = room_->ahead().expect();
+        return {room_->order().ahead, pool_.replaced()};
+    }
+    /// True when the child that waits has been told to go on.
+    bool call_ahead(job const& what, copy const& made) {
+        auto const [number, pipes] = std::exchange(by_->ahead, {});
+        if (number == 0 || pipes != pool_.replaced() || !suits_ahead(what)) return false;
+        for (int i = 0; i < 3; ++i)
+            if (made.from[i] != i) return false;
+        got_.called = room_->ahead().call(number);
+        return got_.called;
+    }
+
+    /// Until the reaper says that nothing is alive, or is dead itself.
+    void follow(job const& what) {
+        auto begun = first_ns_;
+        while (!done_) {
+            auto const now = monotonic_ns();
+            // the clock of a run starts with its exec, which the reaper tells; what it could gain by lying is bounded
+            if (auto const exec = reports_ ? reports_[0].exec_ns : 0; exec > begun && exec < std::min(now, first_ns_ + most_late)) begun = exec;
+            auto const due = what.held.wall_ns < 0 ? -1 : begun + what.held.wall_ns;
+            if (!stopping_ && due >= 0 && now >= due) end_all(killer::wall);
+            if (patience_ns_ >= 0 && now >= patience_ns_) {
+                ::kill(by_->pid, SIGKILL); // a namespace dies with its first process
+                got_.reaper_lost = true;
+                patience_ns_ = -1;
+            }
+            fullness_.look(now);
+            if (!stopping_ && files_.look(now)) end_all(killer::files);
+            if (!stopping_ && sockets_.look(now)) end_all(killer::sockets);
+            if (!stopping_ && kernel_.look(now)) end_all(killer::kernel_memory);
+            if (find_first_ns_ >= 0 && now >= find_first_ns_) find_first(now);
+            wait_for(stopping_ ? patience_ns_ : due, now);
+            for (auto& c : copies_)
+                if (c.out.into.over() || c.err.into.over()) end_all(killer::output);
+            if (stop_) end_all(killer::request);
+        }
+    }
+
+    void end_all(killer why) {
+        if (got_.killed_by == killer::nobody) got_.killed_by = why;
+        if (stopping_ || done_) return;
+        stopping_ = true;
+        if (calls_->before_kill) calls_->before_kill();
+        if (by_->alone) patience_ns_ = monotonic_ns() + patience;
+        // where we may: it is to come before those it kills, who may be many and all have work to do when they end
+        if (by_->alone) by_->hurries = process::put_first(by_->pid, true);
+        (void)process::send_word(by_->socket.get(), {process::word::stop, 0});
+        by_->ahead.pipes = no_pipes; // a call would overtake that word, should the reaper be done already; an order comes behind it
+    }
+
+    /// One poll: signals, the reaper, and whatever the streams hold, at most until `until` (-1: as long as it takes).
+    void wait_for(std::int64_t until, std::int64_t now) {
+        waiting_.clear();
+        waiting_.push_back({signals_.get(), POLLIN, 0});
+        waiting_.push_back({by_->socket.get(), POLLIN, 0});
+        auto const watch = [&](unique_fd const& fd) {
+            if (fd) waiting_.push_back({fd.get(), POLLIN, 0}); // nothing for what is closed: poll takes as many as may be open
+        };
+        for (auto& c : copies_) {
+            c.waits_for_report = c.report && c.report_rests_until <= now;
+            if (c.report && !c.waits_for_report) until = until < 0 ? c.report_rests_until : std::min(until, c.report_rests_until);
+            watch(c.out.end), watch(c.err.end);
+            if (c.waits_for_report) watch(c.report);
+        }
+        watch(first_end_);
+        timespec left{};
+        if (auto const look = fullness_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
+        if (auto const look = files_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
+        if (auto const look = kernel_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
+        if (auto const look = sockets_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
+        if (find_first_ns_ >= 0) until = until < 0 ? find_first_ns_ : std::min(until, find_first_ns_);
+        if (until >= 0) {
+            auto const ns = std::max<std::int64_t>(until - now, 0);
+            left = {ns / 1'000'000'000, ns % 1'000'000'000};
+        }
+        if (::ppoll(waiting_.data(), waiting_.size(), until < 0 ? nullptr : &left, nullptr) <= 0) return;
+        drain_ready(2);
+        if (waiting_[0].revents) read_signals();
+        if (waiting_[1].revents) hear_reaper();
+        else if (first_end_ && waiting_.back().revents) expect_reaper();
+    }
+
+    /// The reaper's only child, if it has one by now: its end wakes us along with the reaper, and not after it. No more than a
+    /// hint, for what it is and what became of it the reaper alone says.
+    void find_first(std::int64_t now) {
+        find_first_ns_ = find_first_ns_ == first_ns_ ? now + first_look_ns : -1; // a reaper that was asleep has not begun yet: once more
+        if (!by_->children) by_->children = unique_fd{::open(cat("/proc/", by_->pid, "/task/", by_->pid, "/children").c_str(), O_RDONLY | O_CLOEXEC)};
+        char text[64];
+        auto const n = by_->children ? ::pread(by_->children.get(), text, sizeof text, 0) : -1;
+        pid_t pid = -1;
+        if (n <= 0 || std::from_chars(text, text + n, pid).ec != std::errc{}) return;
+        find_first_ns_ = -1;
+        first_end_ = unique_fd{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
+    }
+    /// The reaper has only to count and to say so: to go to sleep meanwhile would take longer.
+    void expect_reaper() {
+        first_end_.reset();
+        for (auto const until = monotonic_ns() + counting_ns; !done_ && monotonic_ns() < until;) hear_reaper(MSG_DONTWAIT);
+    }
+
+    void hear_reaper(int flags = 0) {
+        process::message text;
+        int fds[process::most_passed];
+        std::size_t count = 0;
+        bool const said = process::receive_word(by_->socket.get(), text, fds, count, flags);
+        if (!said && flags != 0 && errno == EAGAIN) return;
+        for (std::size_t i = 0; i < count; ++i) ::close(fds[i]);
+        if (said && text.what == process::word::done) done_ = true;
+        if (said) return;
+        done_ = got_.reaper_lost = true;
+        if (!by_->alone) process::kill_children(); // what it left comes to us, if we adopt orphans
+    }
+
+    /// Reads once and never waits; false when there was nothing, be it for good or not.
+    bool read_some(unique_fd& from, std::string_view& block) {
+        auto const n = retry([&] { return ::read(from.get(), block_.get(), block_size); });
+        if (n < 0 && errno == EAGAIN) return false;
+        if (n <= 0) return from.reset(), false;
+        block = {block_.get(), static_cast<std::size_t>(n)};
+        return true;
+    }
+    void drain(stream& s) {
+        std::string_view block;
+        if (read_some(s.end, block)) s.into.take(block);
+    }
+    void drain_report(copy& c) {
+        std::string_view block;
+        if (!read_some(c.report, block)) return;
+        auto const room = most_report_bytes - c.reported.size();
+        if (block.size() > room) got_.reports_cut = true;
+        c.reported.append(block.substr(0, room));
+        if (c.reported.size() == most_report_bytes) c.report_rests_until = monotonic_ns() + report_rest_ns;
+    }
+    /// What is in the pipes already; nobody of the tree is left to write more.
+    void read_dry() {
+        dry_ = false;
+        // bounded: a stranger who was handed the other end may be writing still
+        for (int i = 0; i < most_dry_reads; ++i) {
+            waiting_.clear();
+            auto const watch = [&](unique_fd const& fd) {
+                if (fd) waiting_.push_back({fd.get(), POLLIN, 0});
+            };
+            for (auto& c : copies_) c.waits_for_report = static_cast<bool>(c.report), watch(c.out.end), watch(c.err.end), watch(c.report);
+            if (waiting_.empty() || ::poll(waiting_.data(), waiting_.size(), 0) == 0) {
+                dry_ = true;
+                return;
+            }
+            drain_ready(0);
+        }
+    }
+    void drain_ready(std::size_t i) {
+        auto const ready = [&](unique_fd const& fd) { return fd && waiting_[i++].revents != 0; };
+        for (auto& c : copies_) {
+            bool const out = ready(c.out.end), err = ready(c.err.end), report = c.waits_for_report && ready(c.report); // before any is closed
+            if (out) drain(c.out);
+            if (err) drain(c.err);
+            if (report) drain_report(c);
+        }
+    }
+
+    void read_signals() {
+        signalfd_siginfo all[8];
+        for (;;) {
+            auto const n = ::read(signals_.get(), all, sizeof all);
+            if (n <= 0) return;
+            for (std::size_t i = 0; i < static_cast<std::size_t>(n) / sizeof all[0]; ++i)
+                if (all[i].ssi_signo == SIGTERM) stop_ = true;
+        }
+    }
+
+    outcome collect() {
+        auto const& order = room_->order();
+        auto const tree = order.tree; // once: it is not our memory alone
+        auto first = std::int64_t{0}, last = std::int64_t{0};
+        for (std::size_t i = 0; i < copies_.size(); ++i) {
+            auto const said = reports_[i];
+            auto& how = got_.copies.emplace_back();
+            how.failure = said.failure;
+            auto const begun = said.exec_ns > 0 ? said.exec_ns : first_ns_;
+            auto const ended = said.ended != 0 ? said.end_ns : monotonic_ns();
+            if (i == 0) first = last = begun;
+            if (how.failure) continue;
+            // what we ended before it had begun, on a starved machine, did not fail to start
+            if (said.exec_ns == 0 && said.ended == 0 && got_.reaper_lost && got_.killed_by == killer::nobody) how.failure = {process::spawn_step::clone, ECHILD};
+            how.before_s = static_cast<double>(said.before_ns) / 1e9;
+            how.status = said.ended != 0 ? said.status : SIGKILL; // it died with its reaper
+            if (said.ended != 0) how.used = usage{said.used};
+            if (said.ended != 0 && said.own_us >= 0) how.own_s = static_cast<double>(said.own_us) / 1e6;
+            how.wall_s = static_cast<double>(ended - begun) / 1e9;
+            last = std::max(last, ended);
+        }
+        if (tree.cleared != 0) {
+            got_.orphans = usage{tree.orphans};
+            got_.left_running = tree.left_running;
+            got_.orphan_broke_file_limit = tree.orphan_broke_file_limit != 0;
+            got_.reaper_cpu_ns = tree.own_cpu_ns;
+            auto const known = [](std::int64_t n) { return n >= 0 ? std::optional{n} : std::nullopt; };
+            got_.read_chars = known(tree.traffic.read_chars), got_.written_chars = known(tree.traffic.written_chars);
+            got_.cancelled_bytes = known(tree.traffic.cancelled_bytes);
+            if (by_->alone) got_.processes_made = known(tree.processes_made);
+            if (order.wait_tree) last = std::max(last, tree.last_end_ns);
+        } else {
+            got_.reaper_lost = true;
+        }
+        got_.scratch_full = fullness_.was_full();
+        got_.wall_s = static_cast<double>(last - first) / 1e9;
+        auto const bad = std::find_if(got_.copies.begin(), got_.copies.end(), [](copy_end const& c) { return c.failure || c.status != 0; });
+        got_.shown = bad == got_.copies.end() ? 0 : static_cast<std::size_t>(bad - got_.copies.begin());
+        for (auto& c : copies_) take_back(c);
+        for (auto& c : copies_)
+            if (!c.reported.empty()) got_.reports.push_back(std::move(c.reported));
+        if (!copies_.empty()) {
+            got_.out = copies_[got_.shown].out.into.finish();
+            got_.err = copies_[got_.shown].err.into.finish();
+        }
+        return std::move(got_);
+    }
+
+    static constexpr std::int64_t first_look_ns = 150'000; // until a reaper that slept has started its first child
+    static constexpr std::int64_t counting_ns = 50'000; // that a reaper takes at most, if nothing else is left to end
+    static constexpr std::uint64_t no_pipes = ~std::uint64_t{0};
+    static constexpr std::size_t block_size = std::size_t{64} << 10; // a pipe's capacity
+    static constexpr std::int64_t report_rest_ns = 10'000'000; // a pipe's capacity a rest: a writer without end costs next to nothing, and never waits for ever
+    static constexpr int most_dry_reads = 64; // four times what a pipe holds
+    static constexpr std::int64_t most_late = 1'000'000'000; // that an exec may be, on a starved machine
+    static constexpr std::int64_t patience = 6'000'000; // for a reaper to kill and count; then it is killed too
+
+    unique_fd signals_;
+    int keep_out_, keep_err_;
+    std::unique_ptr<char[]> block_;
+    rlimit open_files_{};
+    process::order_room* room_ = nullptr;
+    process::reaper_link* by_ = nullptr;
+    watch_calls const* calls_ = nullptr;
+    process::copy_report* reports_ = nullptr;
+    std::vector<copy> copies_;
+    pipe_pool pool_;
+    std::vector<pollfd> waiting_;
+    outcome got_;
+    files::fullness_watch fullness_;
+    machine::file_watch files_;
+    int cpus_online_ = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+    machine::socket_watch sockets_;
+    machine::kernel_memory_watch kernel_;
+    unique_fd first_end_; // readable when the first process has ended
+    std::int64_t find_first_ns_ = -1; // when to look for it; -1: not any more
+    std::int64_t first_ns_ = 0, patience_ns_ = -1;
+    bool stop_ = false, stopping_ = false, done_ = false, dry_ = false;
+};
+
+} // namespace sb::watch

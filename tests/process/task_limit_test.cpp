@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// A box whose namespaces hold how many processes and threads there may be: to the one, known when it was in the way, and
+// without a trace in the program.
+#include "support/victim.hpp"
+#include <sb/files/path.hpp>
+#include <sb/process/task_limit_here.hpp>
+#include <sb/sandbox/box.hpp>
+#include <csignal>
+#include <memory>
+#include <string>
+
+using namespace sb::test;
+using namespace sb::process;
+
+namespace {
+
+constexpr sb::sandbox::scratch_size small{1 << 20, 1024};
+
+/// One box under a limit; `why` says why there is none.
+struct place {
+    sb::watch::watcher runs = *sb::watch::watcher::make();
+    order_room room = *order_room::make();
+    sb::sandbox::nursery_plan plan;
+    sb::sandbox::box_plan walls{sb::filter::default_level, sb::filter::make_filter(sb::filter::level_of(sb::filter::default_level)).value(), -1};
+    std::unique_ptr<sb::sandbox::nursery> origin;
+    std::unique_ptr<sb::sandbox::box> in;
+    std::string why;
+    std::int64_t refused = -1; ///< forks of the last run; -1: unknown
+
+    explicit place(std::int64_t limit) {
+        auto const user = choose_payload_user();
+        auto const can = user.has_error() ? sb::result<void>{user.error()} : can_limit_tasks(*user);
+        if (can.has_error()) why = can.error().what;
+        if (!why.empty()) return;
+        plan.user = *user;
+        walls.most_tasks = limit;
+        auto const victims = victim_path();
+        plan.shown.bindings = {{sb::files::real_path(victims.substr(0, victims.rfind('/'))).value(), "/opt/victims", false}};
+        origin = std::make_unique<sb::sandbox::nursery>(sb::sandbox::nursery::make(plan, room, nullptr).value());
+        in = std::make_unique<sb::sandbox::box>(sb::sandbox::box::make(*origin, walls, small).value());
+    }
+    sb::watch::outcome run(std::vector<std::string> words, std::int64_t wall_ns = 10'000'000'000) {
+        REQUIRE_FALSE(in->make_clean(small).has_error());
+        sb::watch::job what;
+        what.path = words.front() == "sh" ? "/bin/sh" : "/opt/victims/victim";
+        what.argv = std::move(words);
+        what.environment = {"PATH=/usr/bin:/bin"};
+        what.folder = "/tmp";
+        what.held.wall_ns = wall_ns, what.held.output_bytes = 1 << 20;
+        auto got = runs.run(what, room, in->reaper());
+        auto const made = in->tasks_made();
+        refused = made && got.processes_made ? *got.processes_made - *made : -1;
+        return got;
+    }
+};
+#define NEEDS_A_LIMIT(p) \
+    if (!(p).why.empty()) { \
+        WARN("SKIPPED: " << (p).why); \
+        return; \
+    }
+
+bool went_well(sb::watch::outcome const& got) { return got.trouble.empty() && got.copies.size() == 1 && !got.copies.front().failure && got.copies.front().status == 0; }
+
+} // namespace
+
+TEST_CASE("as many processes or threads as the limit are there, and not one more", "[box]") {
+    place p{31};
+    NEEDS_A_LIMIT(p);
+    for (char const* kind : {"processes", "threads"}) {
+        INFO(kind);
+        CHECK(went_well(p.run({"victim", kind, "30"})));
+        CHECK(p.refused == 0);
+        CHECK_FALSE(went_well(p.run({"victim", kind, "31"})));
+        CHECK(p.refused == 1);
+    }
+}
+
+TEST_CASE("a limit of one lets a program run, and start none", "[box]") {
+    place p{1};
+    NEEDS_A_LIMIT(p);
+    CHECK(went_well(p.run({"sh", "-c", ":"})));
+    CHECK(p.refused == 0);
+    CHECK_FALSE(went_well(p.run({"sh", "-c", "/bin/true; :"})));
+    CHECK(p.refused == 1);
+}
+
+TEST_CASE("what has ended makes room, run after run", "[box]") {
+    place p{4};
+    NEEDS_A_LIMIT(p);
+    for (int i = 0; i < 20; ++i) {
+        CHECK(went_well(p.run({"sh", "-c", "for i in 1 2 3 4 5 6 7 8; do /bin/true; done; /bin/true & /bin/true & /bin/true & wait"})));
+        CHECK(p.refused == 0);
+    }
+}
+
+TEST_CASE("every refusal is counted, also of who gives up and of who is killed", "[box]") {
+    place p{3};
+    NEEDS_A_LIMIT(p);
+    CHECK_FALSE(went_well(p.run({"victim", "processes", "9"})));
+    CHECK(p.refused >= 1);
+    place bomb{40};
+    auto const got = bomb.run({"sh", "-c", "bomb() { bomb & bomb & wait; }; bomb"}, 300'000'000);
+    CHECK(got.wall_s < 1);
+    if (got.reaper_lost) return;
+    CHECK(bomb.refused >= 1);
+    CHECK(went_well(bomb.run({"victim", "processes", "5"})));
+    CHECK(bomb.refused == 0);
+}
+
+TEST_CASE("such a box ends as a whole when its keeper is killed, and by itself", "[box]") {
+    for (int attempt = 0; attempt < 20; ++attempt) {
+        place p{8};
+        NEEDS_A_LIMIT(p);
+        CHECK(p.in->reaper().pid == p.in->keeper_pid());
+        auto const keeper = p.in->keeper_pid();
+        auto const stopped = p.run({"sh", "-c", "sleep 60 & sleep 60"}, 50'000'000);
+        CHECK(stopped.killed_by == sb::watch::killer::wall);
+        if (stopped.reaper_lost) continue; // it had no processor for some milliseconds: the box ends with it, and a run needs another
+        CHECK(went_well(p.run({"sh", "-c", "/bin/true; :"})));
+        p.in->end();
+        CHECK(::kill(keeper, 0) == -1);
+        return;
+    }
+    FAIL("no reaper answers in time");
+}
