@@ -3,9 +3,9 @@
 #include "manual.hpp"
 #include <sb/cli/tool.hpp>
 #include <sb/doctor/host.hpp>
-#include <sb/doctor/trial.hpp>
 #include <sb/record/event.hpp>
 #include <sb/run/environment.hpp>
+#include <sb/doctor/trial.hpp>
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -26,16 +26,16 @@ finding settings_reader() {
 }
 
 sb::result<std::vector<finding>> examine(sb::cli::io const& io, std::string const& groups_below) {
-    SB_TRY(auto all, sb::doctor::examine_host(io.data_dir, sb::files::temporary_folder(), groups_below));
-    all.push_back(settings_reader());
-    all.push_back(sb::doctor::try_walls(io.data_dir, sb::run::passed_on(environ), groups_below));
-    if (auto& full = all.back(); full.status == finding_status::missing) // the first of the others that is missing is why
-        for (auto const& each : all)
+    SB_TRY(auto findings, sb::doctor::examine_host(io.data_dir, sb::files::temporary_folder(), groups_below));
+    findings.push_back(settings_reader());
+    findings.push_back(sb::doctor::try_walls(io.data_dir, sb::run::passed_on(environ), groups_below));
+    if (auto& full = findings.back(); full.status == finding_status::missing) // the first of the others that is missing is why
+        for (auto const& each : findings)
             if (each.status == finding_status::missing && each.name != full.name) {
                 full.mend = each.mend, full.advice = each.mend.empty() ? each.advice : std::string{};
                 break;
             }
-    return all;
+    return findings;
 }
 
 /// A command over several lines, as a shell reads it.
@@ -47,26 +47,23 @@ std::string broken(std::string_view command, std::size_t indent, std::size_t col
 }
 
 /// What was found, as a table; then what mends it, each command once.
-std::string as_text(std::vector<finding> const& all, std::size_t columns, bool color) {
-    auto const bold = [&](std::string const& text) { return color ? "\x1b[1m" + text + "\x1b[0m" : text; };
-    auto const pad = [](std::string text, std::size_t to) { return text += std::string(to - std::min(text.size(), to), ' '); };
-    std::size_t names = 4;
-    for (auto const& f : all) names = std::max(names, f.name.size());
-    constexpr std::size_t status = 7;
-    auto const indent = names + 2 + status + 2;
-    auto out = bold(pad("what", names) + "  " + pad("here", status) + "  seen") + "\n";
-    for (auto const& f : all) {
-        out += pad(f.name, names) + "  " + pad(std::string{sb::doctor::name_of(f.status)}, status) + "  ";
-        out += sb::cli::wrapped(sb::cli::printable(f.what), indent, columns) + "\n";
-    }
+std::string as_text(std::vector<finding> const& findings, std::size_t columns, bool color) {
+    constexpr auto left = sb::cli::table::align::left;
+    constexpr std::size_t longest_status = 7; // so that the last column stands where it stands on other hosts
+    sb::cli::record_columns<finding> const shown = {
+        {"what", left, [](finding const& f) { return f.name; }},
+        {"here", left, [](finding const& f) { return std::string{sb::doctor::name_of(f.status)}; }, longest_status},
+        {"seen", left, [](finding const& f) { return f.what; }},
+    };
+    auto out = sb::cli::table_of(findings, shown).text(color, columns);
     std::vector<std::pair<std::string, finding const*>> mends; // names, and one of those that have it
-    for (auto const& f : all) {
+    for (auto const& f : findings) {
         if (f.mend.empty() && f.advice.empty()) continue;
         auto const known = std::find_if(mends.begin(), mends.end(), [&](auto const& m) { return m.second->mend == f.mend && m.second->advice == f.advice; });
         if (known == mends.end()) mends.emplace_back(f.name, &f);
         else known->first += ", " + f.name;
     }
-    if (!mends.empty()) out += "\n" + bold("to mend") + "\n";
+    if (!mends.empty()) out += color ? "\n\x1b[1mto mend\x1b[0m\n" : "\nto mend\n";
     for (auto const& [who, f] : mends) {
         out += who + ":\n";
         if (!f->mend.empty()) out += "    " + broken(sb::cli::printable(f->mend), 4, columns) + "\n";
@@ -75,36 +72,42 @@ std::string as_text(std::vector<finding> const& all, std::size_t columns, bool c
     return out;
 }
 
+struct choices {
+    std::string format, groups_below;
+    std::vector<std::string> require;
+};
+
+sb::event_record event_of(finding const& f) {
+    sb::event_record e{"doctor", f.name, std::string{sb::doctor::name_of(f.status)}, f.what, std::nullopt};
+    if (!f.mend.empty()) e.mend = f.mend;
+    else if (!f.advice.empty()) e.mend = f.advice;
+    return e;
+}
+
+sb::result<void> report(sb::cli::io& io, choices const& asked) {
+    SB_TRY(auto const findings, examine(io, asked.groups_below));
+    std::vector<std::string_view> names;
+    std::vector<sb::event_record> events;
+    for (auto const& f : findings) names.push_back(f.name), events.push_back(event_of(f));
+    if (io.format_of(asked.format) == "jsonl") sb::cli::write_lines(io, events);
+    else io.out << as_text(findings, static_cast<std::size_t>(std::clamp(sb::cli::columns(1), 60, 120)), io.out_color);
+    for (auto const& name : asked.require.empty() ? std::vector<std::string>{"full"} : asked.require) {
+        auto const at = std::find_if(findings.begin(), findings.end(), [&](finding const& f) { return f.name == name; });
+        if (at == findings.end()) return sb::caller_error(sb::cat("--require: no finding \"", name, "\"", sb::did_you_mean(name, names)));
+        if (at->status != finding_status::ok) io.answer_no = true;
+    }
+    return {};
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
-    std::string format, groups_below;
-    std::vector<std::string> require;
+    choices asked;
     sb::cli::tool tool{"sb-doctor", "what this host can isolate, limit and measure, and what mends the rest"};
     tool.about(sb::generated::version, sb::generated::manual);
     tool.writes<sb::event_record>();
-    tool.formats(format, {"table", "jsonl"});
-    tool.option("--require", "NAME", "exit 1 unless this finding is ok; without it, unless a fully isolated run is possible here", require).many();
-    tool.option("--cgroup", "DIR", "the v2 control group below which sb-exec --cgroup would make its own", groups_below).env("SANDBOX_CGROUP");
-    return tool.run(argc, argv, [&](sb::cli::io& io) -> sb::result<void> {
-        SB_TRY(auto const findings, examine(io, groups_below));
-        bool const records = io.format_of(format) == "jsonl";
-        if (!records) io.out << as_text(findings, static_cast<std::size_t>(std::clamp(sb::cli::columns(1), 60, 120)), io.out_color);
-        std::vector<std::string_view> names;
-        for (auto const& f : findings) {
-            names.push_back(f.name);
-            if (!records) continue;
-            sb::event_record e{"doctor", f.name, std::string{sb::doctor::name_of(f.status)}, f.what, std::nullopt};
-            if (!f.mend.empty()) e.mend = f.mend;
-            else if (!f.advice.empty()) e.mend = f.advice;
-            io.out << sb::json::line(e);
-        }
-        if (require.empty()) require = {"full"};
-        for (auto const& name : require) {
-            auto const at = std::find_if(findings.begin(), findings.end(), [&](finding const& f) { return f.name == name; });
-            if (at == findings.end()) return sb::caller_error(sb::cat("--require: no finding \"", name, "\"", sb::did_you_mean(name, names)));
-            if (at->status != finding_status::ok) io.answer_no = true;
-        }
-        return {};
-    });
+    tool.formats(asked.format, {"table", "jsonl"});
+    tool.option("--require", "NAME", "exit 1 unless this finding is ok; without it, unless a fully isolated run is possible here", asked.require).many();
+    tool.option("--cgroup", "DIR", "the v2 control group below which sb-exec --cgroup would make its own", asked.groups_below).env("SANDBOX_CGROUP");
+    return tool.run(argc, argv, [&](sb::cli::io& io) { return report(io, asked); });
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
+// Tests of environment.hpp, settings.hpp and sources.hpp.
 #include "support/catch.hpp"
 #include "support/victim.hpp"
 #include <filesystem>
+#include <sb/cli/environment.hpp>
+#include <sb/cli/settings.hpp>
 #include <sb/cli/sources.hpp>
 #include <string>
 #include <vector>

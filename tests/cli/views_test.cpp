@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Tests of completion.hpp, help.hpp, manual.hpp, option.hpp and table.hpp.
 #include "support/catch.hpp"
 #include <sb/cli/completion.hpp>
 #include <sb/cli/help.hpp>

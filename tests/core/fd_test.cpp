@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include "support/child.hpp"
 #include "support/files.hpp"
+#include <sb/core/fd.hpp>
 #include <csignal>
 #include <string>
 #include <sys/resource.h>

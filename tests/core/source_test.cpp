@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+// Tests of chunks.hpp, file_window.hpp and source.hpp.
 #include <sb/core/chunks.hpp>
+#include <sb/core/file_window.hpp>
 #include <sb/core/source.hpp>
 #include <mutex>
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Tests of near.hpp, random.hpp and units.hpp.
 #include "support/catch.hpp"
 #include <sb/core/near.hpp>
 #include <sb/core/random.hpp>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+// Tests of adf.hpp and mackinnon.hpp.
 #include <sb/core/random.hpp>
 #include <sb/stats/adf.hpp>
+#include <sb/stats/mackinnon.hpp>
 #include "support/catch.hpp"
 #include "support/oracle.hpp"
 #include <cmath>

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
+// Tests of change_points.hpp, energy_split.hpp and energy_walk.hpp.
 #include "support/catch.hpp"
 #include "support/normal_values.hpp"
 #include "support/oracle.hpp"
 #include <sb/stats/change_points.hpp>
+#include <sb/stats/energy_split.hpp>
+#include <sb/stats/energy_walk.hpp>
 #include <cmath>
 #include <limits>
 #include <vector>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Tests of mann_whitney.hpp, means.hpp, multiple.hpp and share.hpp.
 #include "support/catch.hpp"
 #include "support/normal_values.hpp"
 #include "support/oracle.hpp"

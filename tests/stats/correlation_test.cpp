@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Tests of correlation.hpp and rank_correlation.hpp.
 #include <sb/stats/correlation.hpp>
 #include <sb/stats/rank_correlation.hpp>
 #include "support/catch.hpp"

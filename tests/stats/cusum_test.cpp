@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
+// Tests of cusum.hpp, cusum_run_length.hpp and scaled_moments.hpp.
 #include "support/catch.hpp"
 #include "support/normal_values.hpp"
 #include "support/oracle.hpp"
 #include <sb/stats/cusum.hpp>
+#include <sb/stats/cusum_run_length.hpp>
 #include <sb/stats/moments.hpp>
+#include <sb/stats/scaled_moments.hpp>
 #include <cmath>
 #include <functional>
 #include <limits>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Tests of ks.hpp and psi.hpp.
 #include <sb/core/random.hpp>
 #include <sb/stats/ks.hpp>
 #include <sb/stats/psi.hpp>

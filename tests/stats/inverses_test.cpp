@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
+// Tests of chi_square.hpp, f_distribution.hpp, kolmogorov.hpp, normal.hpp and student_t.hpp.
 #include <sb/stats/chi_square.hpp>
 #include <sb/stats/f_distribution.hpp>
 #include <sb/stats/kolmogorov.hpp>
 #include <sb/stats/normal.hpp>
+#include <sb/stats/student_t.hpp>
 #include "support/catch.hpp"
 #include "support/oracle.hpp"
 #include <cmath>

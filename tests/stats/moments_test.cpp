@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Tests of ewm.hpp, moments.hpp and rolling_summary.hpp.
 #include <sb/core/exact_sum.hpp>
 #include <sb/core/random.hpp>
 #include <sb/stats/ewm.hpp>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
+// Tests of smoothing.hpp, smoothing_filter.hpp and smoothing_search.hpp.
 #include <sb/stats/smoothing.hpp>
+#include <sb/stats/smoothing_filter.hpp>
+#include <sb/stats/smoothing_search.hpp>
 #include "support/catch.hpp"
 #include "support/normal_values.hpp"
 #include "support/oracle.hpp"

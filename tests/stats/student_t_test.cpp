@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Tests of interval.hpp and student_t.hpp.
 #include <sb/core/exact_sum.hpp>
 #include <sb/stats/interval.hpp>
 #include <sb/stats/student_t.hpp>

@@ -6,7 +6,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 page=docs/reference/stats.md
-parts='answer arma_likelihood arma_search dot energy_walk energy_split falling forecast incomplete_beta minimise orthogonal saddle_point smoothing_filter smoothing_search adf_lags gram tie_tables trend' # of the others, and tested through them
+parts='answer arma_likelihood arma_search dot energy_walk energy_split falling forecast incomplete_beta minimise orthogonal saddle_point smoothing_filter smoothing_search adf_lags gram long_run tie_tables trend' # of the others, and tested through them
 answers() { # question | header | what it gives
     cat <<'END'
 Summaries|moments|count, mean and spread; two streams together; autocorrelation; merged from parts

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Tests of chi_square.hpp, f_distribution.hpp and student_t.hpp.
 #include "support/catch.hpp"
 #include "support/oracle.hpp"
 #include <sb/stats/chi_square.hpp>

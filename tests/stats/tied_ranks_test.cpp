@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Tests of mann_whitney.hpp, rank_correlation.hpp and tie_tables.hpp.
 // Equal values, and many of them: tests of ranks against all orders that chance may bring.
 #include "support/catch.hpp"
 #include "support/normal_values.hpp"

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
+// Tests of rank.hpp, rank_reader.hpp, rank_table.hpp and roi_history.hpp.
 #include <sb/core/fd.hpp>
 #include <sb/json/parse.hpp>
 #include <sb/track/rank.hpp>
+#include <sb/track/rank_reader.hpp>
+#include <sb/track/rank_table.hpp>
+#include <sb/track/roi_history.hpp>
 #include <cstdlib>
 #include <string>
 #include <vector>

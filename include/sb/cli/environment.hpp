@@ -22,7 +22,7 @@ struct file_variable {
 
 /// NAME=VALUE a line, `export` and quotes allowed. The file may serve other programs too: what has another form is theirs.
 inline std::map<std::string, file_variable> read_variables(std::string_view text) {
-    std::map<std::string, file_variable> all;
+    std::map<std::string, file_variable> variables;
     std::int64_t number = 0;
     constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF"; // as some editors begin a file with
     if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
@@ -36,9 +36,9 @@ inline std::map<std::string, file_variable> read_variables(std::string_view text
         auto value = trim(line.substr(equals + 1));
         if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front())
             value = value.substr(1, value.size() - 2);
-        all[std::string{name}] = {std::string{value}, number};
+        variables[std::string{name}] = {std::string{value}, number};
     });
-    return all;
+    return variables;
 }
 
 /// Looks names up: the process's environment first, then the file that was named. An empty variable counts as unset.
@@ -62,13 +62,13 @@ public:
         return std::nullopt;
     }
     std::string value_or(std::string const& name, std::string otherwise) const {
-        auto const got = find(name);
-        return got ? got->value : std::move(otherwise);
+        auto const variable = find(name);
+        return variable ? variable->value : std::move(otherwise);
     }
     /// A folder by its variable: a relative path counts as none, as the XDG rules have it.
     std::string folder(std::string const& name) const {
-        auto const got = find(name);
-        return got && got->value.starts_with('/') ? got->value : std::string{};
+        auto const variable = find(name);
+        return variable && variable->value.starts_with('/') ? variable->value : std::string{};
     }
 
 private:

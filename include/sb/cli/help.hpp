@@ -19,7 +19,7 @@ struct declaration {
     struct verb {
         std::string name, help;
     };
-    std::vector<verb> verbs; ///< what the first operand may be, where it says what is to be done
+    std::vector<verb> verbs; ///< the words that the first operand may be, for a tool with verbs
     std::vector<std::string> reads, writes; ///< kinds of records
     std::vector<option> options;
     std::vector<std::string> sections; ///< maps of the settings that the work reads itself; none of them can harm
@@ -41,23 +41,9 @@ inline constexpr exit_meaning exit_table[] = {
     {"130, 143", "interrupted, after cleaning up"},
 };
 
-inline std::string joined(std::vector<std::string> const& all, std::string_view between) {
+inline std::string joined(std::vector<std::string> const& parts, std::string_view between) {
     std::string out;
-    for (auto const& each : all) out += cat(out.empty() ? "" : between, each);
-    return out;
-}
-
-/// Text broken into lines of at most `wide` cells, each after the first indented.
-inline std::string wrapped(std::string_view text, std::size_t indent, std::size_t wide) {
-    std::string out;
-    std::size_t used = 0;
-    split(text, ' ', [&](std::string_view word) {
-        auto const cells = width(word);
-        if (used > 0 && indent + used + 1 + cells > wide) out += "\n" + std::string(indent, ' '), used = 0;
-        if (used > 0) out += ' ', ++used;
-        out += word;
-        used += cells;
-    });
+    for (auto const& each : parts) out += cat(out.empty() ? "" : between, each);
     return out;
 }
 

@@ -22,7 +22,7 @@ public:
 
     void error(std::string_view what) { say(log_level::error, what); }
     void warn(std::string_view what) { say(log_level::warning, what); }
-    /// Said wherever warnings are, but nothing is wrong.
+    /// Shown wherever warnings are shown, though nothing is wrong.
     void note(std::string_view what) { say(log_level::warning, what, true); }
     void info(std::string_view what) { say(log_level::info, what); }
     void debug(std::string_view what) { say(log_level::debug, what); }

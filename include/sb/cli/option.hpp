@@ -56,16 +56,16 @@ inline result<void> read_text(std::string_view text, seconds& into) {
 }
 template <class T>
 result<void> read_text(std::string_view text, std::optional<T>& into) {
-    T got{};
-    SB_CHECK(read_text(text, got));
-    into = std::move(got);
+    T item{};
+    SB_CHECK(read_text(text, item));
+    into = std::move(item);
     return {};
 }
 template <class T>
 result<void> read_text(std::string_view text, std::vector<T>& into) {
-    T got{};
-    SB_CHECK(read_text(text, got));
-    into.push_back(std::move(got));
+    T item{};
+    SB_CHECK(read_text(text, item));
+    into.push_back(std::move(item));
     return {};
 }
 
@@ -87,9 +87,9 @@ std::string show(std::optional<T> const& v) {
     return v ? show(*v) : std::string{};
 }
 template <class T>
-std::string show(std::vector<T> const& all) {
+std::string show(std::vector<T> const& items) {
     std::string out;
-    for (auto const& each : all) out += (out.empty() ? "" : ",") + show(each);
+    for (auto const& each : items) out += (out.empty() ? "" : ",") + show(each);
     return out;
 }
 
@@ -127,7 +127,7 @@ public:
     std::string default_text;
 
     option& env(std::string name) { return environment_names.push_back(std::move(name)), *this; }
-    /// A variable of other programs too: a value that means nothing here is warned of, and passed over.
+    /// A variable that other programs read too: a value that means nothing here is ignored with a warning.
     option& foreign_env(std::string name) { return foreign_names.push_back(name), env(std::move(name)); }
     option& old_env(std::string name, std::string instead) {
         return deprecated.push_back({std::move(name), std::move(instead)}), *this;
@@ -136,7 +136,7 @@ public:
     option& alias(std::string other) { return aliases.push_back(std::move(other)), *this; }
     option& short_name(char c) { return letter = c, *this; }
     option& setting(std::string key) { return setting_key = std::move(key), *this; }
-    option& choices(std::vector<std::string> all) { return words = std::move(all), *this; }
+    option& choices(std::vector<std::string> these) { return words = std::move(these), *this; }
     option& synonym(std::string theirs, std::string ours) { return synonyms.emplace_back(std::move(theirs), std::move(ours)), *this; }
     /// Whatever its value (or: whichever of `words`), it changes neither what is run, nor where, nor what a run may do. What is
     /// not declared so is never taken from a file that nobody named.
@@ -177,13 +177,13 @@ public:
         if (!words.empty()) {
             auto const known = word_of(text);
             if (known.empty()) {
-                std::string all;
-                for (auto const& word : words) all += (all.empty() ? "" : ", ") + word;
-                return caller_error(cat(named, ": \"", text, "\" is not one of ", all, did_you_mean(text, words)));
+                std::string listed;
+                for (auto const& word : words) listed += (listed.empty() ? "" : ", ") + word;
+                return caller_error(cat(named, ": \"", text, "\" is not one of ", listed, did_you_mean(text, words)));
             }
             text = known;
         }
-        if (auto const got = set(text); got.has_error()) return caller_error(cat(named, ": ", got.error().what));
+        if (auto const taken = set(text); taken.has_error()) return caller_error(cat(named, ": ", taken.error().what));
         return {};
     }
 };

@@ -12,7 +12,7 @@
 
 namespace sb::cli {
 
-/// Draws at most ten times a second, and nothing at all when `shown` is false. Erase it before anything else is said.
+/// Draws at most ten times a second, or never if `shown` is false. Erase it before other output on standard error.
 class progress {
 public:
     explicit progress(bool shown) : shown_{shown}, start_ns_{monotonic_ns()} {}
@@ -20,8 +20,8 @@ public:
     progress& operator=(progress const&) = delete;
     ~progress() { erase(); }
 
-    void total(std::size_t all) {
-        all_ = all;
+    void total(std::size_t count) {
+        all_ = count;
         start_ns_ = monotonic_ns();
         draw(true);
     }

@@ -36,14 +36,14 @@ inline std::string sibling_tool(std::string const& name) {
         if (is_program(path)) return path;
     }
     std::string found;
-    char const* const all = std::getenv("PATH");
-    split(all ? all : "", ':', [&](std::string_view folder) {
+    char const* const folders = std::getenv("PATH");
+    split(folders ? folders : "", ':', [&](std::string_view folder) {
         if (auto path = cat(folder, "/", name); found.empty() && folder.starts_with('/') && is_program(path) && !lies_here(path)) found = std::move(path);
     });
     return found;
 }
 
-/// What a short command of ours prints, on both streams. `input`: its standard input; -1 is ours.
+/// Runs a short command of ours and returns what it prints on both streams. `input`: its standard input; -1 means ours.
 inline result<std::string> output_of(std::string const& program, std::vector<std::string> arguments, int& status, int input = -1) {
     SB_TRY(auto ends, make_pipe());
     std::vector<char*> argv{const_cast<char*>(program.c_str())};
@@ -84,16 +84,16 @@ inline result<object> read_settings(int fd, std::string const& path) {
         auto const program = sibling_tool("sb-settings");
         if (program.empty()) return system_error(cat("settings ", path, ": YAML is read by sb-settings, which is neither beside this tool nor in a folder of PATH outside the current one"));
         int status = 0;
-        auto got = output_of(program, {"--env-file", "/dev/null", "--no-json-logs", "--json", "-"}, status, fd);
-        if (got.has_error())
-            return system_error(cat("settings ", path, ": YAML is read by sb-settings, which could not be run: ", got.error().what));
+        auto printed = output_of(program, {"--env-file", "/dev/null", "--no-json-logs", "--json", "-"}, status, fd);
+        if (printed.has_error())
+            return system_error(cat("settings ", path, ": YAML is read by sb-settings, which could not be run: ", printed.error().what));
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-            std::string_view what = trim(*got);
+            std::string_view what = trim(*printed);
             for (std::string_view const before : {"sb-settings: ", "standard input: "})
                 if (what.starts_with(before)) what.remove_prefix(before.size());
             return error{WIFEXITED(status) && WEXITSTATUS(status) == 4 ? blame::system : blame::caller, cat("settings ", path, ": ", what)};
         }
-        text = std::move(*got);
+        text = std::move(*printed);
     }
     auto document = json::parse_document(text, path);
     if (document.has_error()) return caller_error(cat("settings ", document.error().what));

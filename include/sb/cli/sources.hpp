@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where options get their values, after the flags: strongest source first, and what is already set stays.
+// Gives options their values after the flags: the strongest source comes first, and a value that is set stays.
 //
 // How it works. The environment, a file of variables that was named, and the settings file that was named (else the user's, else
 // the machine's) may set every option. Then .env and sandbox_settings.yaml of the current folder may set those that cannot harm,
@@ -33,10 +33,10 @@ public:
     result<void> from_environment(option& o) {
         for (bool const file : {false, true}) {
             auto const use = [&](std::string const& name, std::string_view instead) -> result<bool> {
-                auto const got = env.find(name);
-                if (!got || got->from_file != file) return false;
+                auto const variable = env.find(name);
+                if (!variable || variable->from_file != file) return false;
                 auto const named = file ? cat(env.file_name(), " ", name) : name;
-                if (auto const taken = take_list(o, got->value, named); taken.has_error()) {
+                if (auto const taken = take_list(o, variable->value, named); taken.has_error()) {
                     if (!is_foreign(o, name)) return taken.error();
                     later.push_back(cat(taken.error().what, "; it is passed over"));
                     return false;
@@ -68,9 +68,9 @@ public:
             reports_.push_back(std::move(told));
             return false;
         }
-        auto got = read_settings(file->fd.get(), path);
-        if (got.has_error()) return error{got.error().on == blame::input ? blame::caller : got.error().on, got.error().what};
-        settings = std::move(*got);
+        auto document = read_settings(file->fd.get(), path);
+        if (document.has_error()) return error{document.error().on == blame::input ? blame::caller : document.error().on, document.error().what};
+        settings = std::move(*document);
         SB_CHECK(check_section(d, path));
         for (auto& o : d.options)
             if (o.source == "default") SB_CHECK(from_settings(d, o, path));
@@ -105,16 +105,16 @@ public:
         told.file = found_settings, told.kind = "settings ", told.trusts = "--settings";
         auto const file = open_found(told);
         if (!file.fd || !told.why.empty()) return;
-        auto const got = read_settings(file.fd.get(), told.file);
-        if (got.has_error()) return told.why = printable(without(got.error().what, cat("settings ", told.file, ": "))), void();
-        auto const* const own = got->find(d.name);
+        auto const document = read_settings(file.fd.get(), told.file);
+        if (document.has_error()) return told.why = printable(without(document.error().what, cat("settings ", told.file, ": "))), void();
+        auto const* const own = document->find(d.name);
         if (own && !own->if_object()) told.ignored.push_back(d.name);
         if (own && own->if_object())
             for (auto const& [key, v] : *own->if_object()) {
                 auto const o = std::find_if(d.options.begin(), d.options.end(), [&key = key](option const& each) { return each.section_key() == key; });
                 take_found_setting(o == d.options.end() ? nullptr : &*o, v, cat(d.name, ".", printable(key)), told);
             }
-        for (auto const& [key, v] : *got) {
+        for (auto const& [key, v] : *document) {
             for (auto& o : d.options)
                 if (o.setting_key == key) take_found_setting(&o, v, key, told);
             if (std::find(d.sections.begin(), d.sections.end(), key) == d.sections.end() || settings.find(key)) continue;
@@ -199,7 +199,7 @@ private:
         std::optional<error> wrong;
         split(text, ',', [&](std::string_view each) {
             if (wrong || trim(each).empty()) return;
-            if (auto const got = o.take(trim(each), named); got.has_error()) wrong = got.error();
+            if (auto const taken = o.take(trim(each), named); taken.has_error()) wrong = taken.error();
         });
         if (wrong) return *wrong;
         return {};
@@ -209,8 +209,8 @@ private:
         auto const named = cat("settings ", path, ": ", key);
         o.clear();
         o.source = cat("settings ", path);
-        if (auto const* all = v.if_array(); all && o.list) {
-            for (auto const& each : *all) SB_CHECK(o.take(text_of(each), named));
+        if (auto const* items = v.if_array(); items && o.list) {
+            for (auto const& each : *items) SB_CHECK(o.take(text_of(each), named));
             return {};
         }
         if (v.if_array() || v.if_object()) return caller_error(cat(named, ": must be a single value"));

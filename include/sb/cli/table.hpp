@@ -12,9 +12,11 @@ namespace sb::cli {
 class table {
 public:
     enum class align { left, right };
-    table& column(std::string title, align side = align::left) {
+    /// `least`: the fewest cells that the column takes in `text`, however short its words are.
+    table& column(std::string title, align side = align::left, std::size_t least = 0) {
         titles_.push_back(std::move(title));
         sides_.push_back(side);
+        least_.push_back(least);
         return *this;
     }
     void row(std::vector<std::string> cells) {
@@ -23,9 +25,10 @@ public:
     }
     std::size_t rows() const noexcept { return rows_.size(); }
 
-    /// Aligned columns two blanks apart; `color` makes the titles bold.
-    std::string text(bool color = false) const {
-        std::vector<std::size_t> wide(titles_.size());
+    /// Aligned columns two blanks apart; `color` makes the titles bold. `wrap_at`: no line is longer than so many cells, because the
+    /// last column, aligned left, continues on lines below.
+    std::string text(bool color = false, std::size_t wrap_at = 0) const {
+        auto wide = least_;
         std::vector<std::vector<std::string>> shown{titles_};
         shown.insert(shown.end(), rows_.begin(), rows_.end());
         for (auto& cells : shown)
@@ -33,6 +36,9 @@ public:
                 cells[c] = printable(cells[c]);
                 wide[c] = std::max(wide[c], width(cells[c]));
             }
+        auto const last = wide.empty() ? 0 : wide.size() - 1;
+        std::size_t before_last = 0;
+        for (std::size_t c = 0; c < last; ++c) before_last += wide[c] + 2;
         std::string out;
         bool title = true;
         for (auto const& cells : shown) {
@@ -40,7 +46,8 @@ public:
             for (std::size_t c = 0; c < wide.size(); ++c) {
                 auto const pad = std::string(wide[c] - width(cells[c]), ' ');
                 line += c ? "  " : "";
-                line += sides_[c] == align::right ? pad + cells[c] : cells[c] + pad;
+                if (wrap_at > 0 && c == last) line += wrapped(cells[c], before_last, wrap_at);
+                else line += sides_[c] == align::right ? pad + cells[c] : cells[c] + pad;
             }
             while (line.ends_with(' ')) line.pop_back();
             out += title && color ? "\x1b[1m" + line + "\x1b[0m\n" : line + "\n";
@@ -91,6 +98,7 @@ public:
 private:
     std::vector<std::string> titles_;
     std::vector<align> sides_;
+    std::vector<std::size_t> least_;
     std::vector<std::vector<std::string>> rows_;
 };
 

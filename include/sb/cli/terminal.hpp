@@ -27,7 +27,7 @@ inline bool use_color(int fd, color_mode mode) {
     return ::isatty(fd) == 1 && term && std::string_view{term} != "dumb";
 }
 
-/// Columns of the terminal at `fd`; `otherwise` where there is none.
+/// Columns of the terminal at `fd`; `otherwise` if it is no terminal.
 inline int columns(int fd, int otherwise = 100) {
     winsize size{};
     if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
@@ -49,6 +49,20 @@ inline std::size_t width(std::string_view text) {
         i += n > 0 ? n : 1;
     }
     return cells;
+}
+
+/// Text broken into lines of at most `wide` cells, each after the first indented.
+inline std::string wrapped(std::string_view text, std::size_t indent, std::size_t wide) {
+    std::string out;
+    std::size_t used = 0;
+    split(text, ' ', [&](std::string_view word) {
+        auto const cells = width(word);
+        if (used > 0 && indent + used + 1 + cells > wide) out += "\n" + std::string(indent, ' '), used = 0;
+        if (used > 0) out += ' ', ++used;
+        out += word;
+        used += cells;
+    });
+    return out;
 }
 
 using sb::printable;

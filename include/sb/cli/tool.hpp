@@ -3,12 +3,13 @@
 #pragma once
 #include <sb/cli/completion.hpp>
 #include <sb/cli/help.hpp>
+#include <sb/cli/io.hpp>
 #include <sb/cli/log.hpp>
 #include <sb/cli/manual.hpp>
 #include <sb/cli/option.hpp>
 #include <sb/cli/settings.hpp>
 #include <sb/cli/sources.hpp>
-#include <sb/cli/table.hpp>
+#include <sb/cli/record_table.hpp>
 #include <sb/cli/terminal.hpp>
 #include <sb/core/open_input.hpp>
 #include <sb/core/output.hpp>
@@ -25,45 +26,6 @@
 #include <vector>
 
 namespace sb::cli {
-
-/// What the work is given.
-struct io {
-    output& out; ///< standard output: records and tables, nothing else
-    logger& log; ///< standard error, for people
-    environment const& env;
-    object const& settings; ///< the whole settings file, and what cannot harm of one that was only found; empty without one
-    std::string settings_file; ///< its path; empty without one
-    std::string data_dir; ///< where histories live; not made until something is written
-    int threads = 1;
-    bool in_terminal = false, out_terminal = false, err_terminal = false;
-    bool in_closed = false; ///< standard input was closed or is the null device
-    bool out_color = false, err_color = false;
-    bool answer_no = false; ///< set it when the answer to what was asked is no: exit status 1
-    std::int64_t bad_lines = 0; ///< what `reject` counted: exit status 3
-    std::int64_t untold = 0; ///< those of them that it has not said yet
-    int interrupted = 0; ///< the signal that ended the work early: exit status 128 + it
-
-    /// What an option that `tool::formats` declared means here.
-    std::string_view format_of(std::string_view asked) const noexcept { return asked != "auto" ? asked : out_terminal ? "table" : "jsonl"; }
-
-    /// For sb::open_input.
-    wait_report waits() const {
-        return [this](std::string const& path) { log.note(cat(path, ": is a FIFO that nobody has written to yet; waiting for its writer")); };
-    }
-
-    /// Says what is wrong with a line, counts it, and lets the work go on. Of many the first are told: a file of another kind has
-    /// nothing but bad lines.
-    void reject(std::string_view file, std::int64_t line, std::size_t byte, std::string_view what) {
-        constexpr std::int64_t told_one_by_one = 10;
-        if (++bad_lines > told_one_by_one && log.level < log_level::info) ++untold;
-        else log.error(cat(file, file.empty() ? "" : ": ", "line ", line, ", byte ", byte, ": ", what));
-    }
-    /// When the input was read, or else when the work is done.
-    void tell_rest() {
-        if (untold > 0) log.error(cat("and ", untold, untold == 1 ? " more bad line" : " more bad lines", ": --verbose tells each"));
-        untold = 0;
-    }
-};
 
 class tool {
 public:
@@ -108,7 +70,7 @@ public:
         words.insert(words.begin(), into);
         return option("--format", "FORMAT", "auto is a table on a terminal and jsonl elsewhere", into).choices(std::move(words)).harmless();
     }
-    /// Where words that are no options go.
+    /// Words that are not options go to `into`.
     tool& operands(std::string usage, std::string help, std::vector<std::string>& into) {
         self_.operands = std::move(usage), self_.operands_help = std::move(help), operands_ = &into;
         return *this;
@@ -120,8 +82,8 @@ public:
     }
 
     /// The first word that is no option says what is to be done: one of these.
-    tool& verbs(std::string title, std::vector<declaration::verb> all, std::string& into) {
-        self_.verbs_title = std::move(title), self_.verbs = std::move(all), verb_ = &into;
+    tool& verbs(std::string title, std::vector<declaration::verb> these, std::string& into) {
+        self_.verbs_title = std::move(title), self_.verbs = std::move(these), verb_ = &into;
         return *this;
     }
 
@@ -247,7 +209,7 @@ private:
 
     /// The command line as assignments; values are not read yet, so that the last source of each is known first.
     result<std::vector<assignment>> read_arguments(int argc, char** argv) {
-        std::vector<assignment> all;
+        std::vector<assignment> assignments;
         int i = 1;
         auto const rest = [&] {
             for (; i < argc; ++i) operands_->emplace_back(argv[i]);
@@ -298,11 +260,11 @@ private:
                 if (i + 1 >= argc) return caller_error(cat(word, " needs a value: ", flag_text(*o)));
                 value = argv[++i];
             }
-            all.emplace_back(o, *value);
+            assignments.emplace_back(o, *value);
             if (o->greedy)
-                while (i + 1 < argc && argv[i + 1][0] != '-') all.emplace_back(o, argv[++i]);
+                while (i + 1 < argc && argv[i + 1][0] != '-') assignments.emplace_back(o, argv[++i]);
         }
-        return all;
+        return assignments;
     }
 
     result<void> take_verb() {
@@ -352,7 +314,7 @@ private:
         return {};
     }
 
-    /// Settings of a workspace: not where the account's own are, for who stands at home.
+    /// Settings of a workspace. The home folder is none: what lies there belongs to the account.
     static bool is_of_this_folder(std::string const& path) {
         return !path.empty() && lies_here(path) && !path.starts_with(listed_home() + "/.config/");
     }
@@ -391,13 +353,13 @@ private:
         return true;
     }
     value schemas() const {
-        object all{{"reads", object{}}, {"writes", object{}}};
+        object schemas{{"reads", object{}}, {"writes", object{}}};
         for (auto const& [side, make] : schemas_) {
             auto schema = make();
             auto const kind = std::string{schema.find("title")->string_or({})};
-            all.find(side)->if_object()->set(kind, std::move(schema));
+            schemas.find(side)->if_object()->set(kind, std::move(schema));
         }
-        return all;
+        return schemas;
     }
     std::string explanation() const {
         table rows;
@@ -420,7 +382,7 @@ private:
         for (int i = 1; i < argc && std::string_view{argv[i]} != "--"; ++i)
             if (std::string_view const word{argv[i]}; word == "--json-logs" || word == "--no-json-logs") log_.json = word == "--json-logs";
     }
-    /// Work complains of a value by its option's name: where it was given, when not by that.
+    /// The work names an option when it refuses a value; this adds where the value came from, if not from the command line.
     std::string given_elsewhere(std::string_view what) const {
         for (auto const& o : self_.options)
             if (what.starts_with(o.flag) && what.substr(o.flag.size()).find_first_of(": ") == 0 && o.source != "default" && !o.source.starts_with("flag "))
@@ -431,7 +393,7 @@ private:
         log_.error(cat(e.what, given_elsewhere(e.what)));
         return e.on == blame::caller ? 2 : e.on == blame::input ? 3 : 4;
     }
-    /// What was written is flushed last: a full disk is the system's refusal, a reader that left is not.
+    /// Flushes the output. A full disk is a refusal of the system; a reader that left is not.
     int finish(output& out, int status) {
         if (status != 0 && !out.usable()) return status; // the work said it already
         auto const flushed = out.flush();
@@ -452,7 +414,7 @@ private:
         });
         return home.starts_with('/') && ::access(home.c_str(), W_OK | X_OK) == 0 ? home : std::string{};
     }
-    /// The folder that an XDG variable names, else the one of that name in the home folder; empty where neither is known.
+    /// The folder that an XDG variable names, else the usual one in the home folder; empty if neither is known.
     std::string folder_of(std::string const& variable, char const* in_home) const {
         if (auto named = from_.env.folder(variable); !named.empty()) return named;
         auto home = from_.env.folder("HOME");

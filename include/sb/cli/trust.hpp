@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a file may say, by how a tool came to it.
+// What a tool accepts from a file, depending on how it found the file.
 //
 // How it works. A file that the caller named (--settings, --env-file) may say all that an option can be. So may the settings
 // in the user's and the machine's own folders, when nobody else could have written them, nor put them there: see open_usual. A file that was merely found in the
@@ -37,7 +37,7 @@ inline std::string distrust(struct stat const& facts, uid_t us) {
     return cat("others may write it (mode ", mode, "; chmod go-w mends that)");
 }
 
-/// In the current folder or below it, wherever links lead; so too where nobody can say. The root is no such folder: all is in it.
+/// Whether a path is in the current folder or below it, after links are resolved; true if that cannot be found out. The root does not count as a current folder, because everything is below it.
 inline bool lies_here(std::string const& path) {
     using real_path = std::unique_ptr<char, decltype(&std::free)>;
     real_path const file{::realpath(path.c_str(), nullptr), &std::free}, here{::realpath(".", nullptr), &std::free};
@@ -132,7 +132,7 @@ inline result<unique_fd> walk_to(std::string const& path, uid_t us, std::string&
 
 } // namespace detail
 
-/// Opens what is to be read whole, and waits for nobody: a FIFO would wait for its writer, and opening a device can do something.
+/// Opens a file that is to be read whole, without waiting: opening a FIFO would wait for its writer, and opening a device can have effects.
 /// So it is looked at first, and what was looked at is what is opened.
 inline result<readable_file> open_regular(std::string const& path, bool named) {
     SB_TRY(auto place, open_file(path, O_PATH));
@@ -149,7 +149,7 @@ inline result<readable_file> open_usual(std::string const& path, uid_t us, std::
     return file;
 }
 
-/// What the files that nobody named said: one line for what was taken, one for what was not.
+/// A report on files that nobody named: one line for what was taken from them, one for what was ignored.
 struct found_report {
     std::string file;
     std::string kind; ///< "settings " or nothing: before the name

@@ -125,7 +125,7 @@ private:
     }
     static std::string shown(std::string const& path) { return path == "-" ? "standard input" : path; }
 
-    /// A part of a regular file; places count from where the input begins.
+    /// A part of a regular file; places count from the beginning of the input.
     struct cut {
         int fd;
         off_t base;
@@ -219,29 +219,29 @@ private:
             if (n < 0) return last_error("read", shown(paths_[at_]));
             ended_ = n == 0;
             have += static_cast<std::size_t>(n);
-            std::string_view const all{buffer.data(), have};
-            if (std::exchange(fresh_, false) && is_document_) whole = is_document_(all);
+            std::string_view const text{buffer.data(), have};
+            if (std::exchange(fresh_, false) && is_document_) whole = is_document_(text);
             if (whole && have > document_limit) whole = false;
             if (whole || ended_) continue;
             if (skipping_) { // the end of a line that was too long
-                auto const newline = all.find('\n');
+                auto const newline = text.find('\n');
                 auto const drop = newline == std::string_view::npos ? have : newline + 1;
                 skipping_ = newline == std::string_view::npos;
-                std::copy(all.begin() + static_cast<std::ptrdiff_t>(drop), all.end(), buffer.data());
+                std::copy(text.begin() + static_cast<std::ptrdiff_t>(drop), text.end(), buffer.data());
                 have -= drop;
                 searched = 0;
                 continue;
             }
-            auto const newline = all.substr(searched).rfind('\n');
+            auto const newline = text.substr(searched).rfind('\n');
             if (newline == std::string_view::npos) {
                 searched = have;
                 if (have <= limit_) continue;
                 skipping_ = true;
-                into.text = all.substr(0, limit_ + 1);
+                into.text = text.substr(0, limit_ + 1);
                 return true;
             }
-            into.text = all.substr(0, searched + newline + 1);
-            rest_.assign(all.substr(into.text.size()));
+            into.text = text.substr(0, searched + newline + 1);
+            rest_.assign(text.substr(into.text.size()));
             return true;
         }
     }

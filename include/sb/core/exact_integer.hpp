@@ -87,7 +87,7 @@ public:
     };
     /// The same value as a short list, largest first, each up to 53 bits: equal values give equal lists.
     std::vector<term> terms() const {
-        std::vector<term> all;
+        std::vector<term> found;
         for (auto at = high_bit(); at >= 0;) {
             if (!bit(at)) {
                 --at;
@@ -98,10 +98,10 @@ public:
             auto part = bits(low, size);
             for (; (part & 1) == 0; part >>= 1) ++low;
             auto const m = static_cast<std::int64_t>(part);
-            all.push_back({negative_ ? -m : m, low + scale_});
+            found.push_back({negative_ ? -m : m, low + scale_});
             at -= size;
         }
-        return all;
+        return found;
     }
 
 private:

@@ -32,22 +32,22 @@ public:
         squares_ += other.squares();
     }
 
-    /// Right up to 2^61: more can only come from states that nobody's values have, and stays more.
+    /// Exact up to 2^61. A larger count can only come from a forged state, and stays larger.
     std::int64_t count() const noexcept { return count_; }
     exact_integer sum() const {
-        auto all = sum_;
+        auto sum = sum_;
         for (std::size_t i = 0; i < bins_.size(); ++i) {
             bool const negative = bins_[i].sum < 0;
             auto const size = static_cast<wide_natural>(bins_[i].sum);
-            all += exact_integer{negative ? 0 - size : size, weight(first_ + static_cast<int>(i)), negative};
+            sum += exact_integer{negative ? 0 - size : size, weight(first_ + static_cast<int>(i)), negative};
         }
-        return all;
+        return sum;
     }
     exact_integer squares() const {
-        auto all = squares_;
+        auto squares = squares_;
         for (std::size_t i = 0; i < bins_.size(); ++i)
-            all += exact_integer{bins_[i].squares, 2 * weight(first_ + static_cast<int>(i)), false};
-        return all;
+            squares += exact_integer{bins_[i].squares, 2 * weight(first_ + static_cast<int>(i)), false};
+        return squares;
     }
     /// The state of another sum, as `count()`, `sum()` and `squares()` gave it.
     void merge(std::int64_t count, exact_integer sum, exact_integer squares) {

@@ -37,7 +37,7 @@ private:
 template <class Call>
 auto retry(Call call) {
     for (;;)
-        if (auto const got = call(); got >= 0 || errno != EINTR) return got;
+        if (auto const outcome = call(); outcome >= 0 || errno != EINTR) return outcome;
 }
 
 /// open(2), always close-on-exec: a sandboxed program inherits what is named, never what leaked.

@@ -64,7 +64,7 @@ public:
         if (slot_) slot_->taken.store(false);
     }
 
-    /// Maps `size` bytes at `from`, all of which the file must have now; false where that cannot be.
+    /// Maps `size` bytes at `from`, all of which the file must have now; false if that fails.
     bool map(int fd, off_t from, std::size_t size) noexcept {
         unmap();
         if (!slot_) {
@@ -78,13 +78,13 @@ public:
         }
         auto const page = ::sysconf(_SC_PAGESIZE);
         auto const lead = static_cast<std::size_t>(from % page);
-        auto* const got = ::mmap(nullptr, size + lead, PROT_READ, MAP_SHARED, fd, from - static_cast<off_t>(lead));
-        if (got == MAP_FAILED) return false;
+        auto* const mapped = ::mmap(nullptr, size + lead, PROT_READ, MAP_SHARED, fd, from - static_cast<off_t>(lead));
+        if (mapped == MAP_FAILED) return false;
         fd_ = fd, until_ = from + static_cast<off_t>(size);
-        mapping_ = static_cast<char*>(got), size_ = size + lead, lead_ = lead;
+        mapping_ = static_cast<char*>(mapped), size_ = size + lead, lead_ = lead;
         slot_->torn.store(false);
-        slot_->begin.store(reinterpret_cast<std::uintptr_t>(got));
-        slot_->end.store(reinterpret_cast<std::uintptr_t>(got) + size_);
+        slot_->begin.store(reinterpret_cast<std::uintptr_t>(mapped));
+        slot_->end.store(reinterpret_cast<std::uintptr_t>(mapped) + size_);
         return true;
     }
     void unmap() noexcept {

@@ -10,7 +10,7 @@
 namespace sb {
 
 /// Kills this process at a moment that it names itself, unless it names another by then. The kernel keeps the clock: whatever the
-/// process waits for, and whoever keeps it waiting, holds nothing up. It is not a forked child's.
+/// process waits for, and whoever keeps it waiting, holds nothing up. A forked child does not inherit it.
 class last_resort {
 public:
     last_resort() noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Opens what the caller named to be read. A FIFO may have no writer yet, or never: it is waited for, and that is told.
+// Opens an input that the caller named. A FIFO may have no writer yet, or never get one: the tool waits and says so.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -14,7 +14,7 @@
 
 namespace sb {
 
-/// Hears the name of a FIFO that nobody has written to for a second.
+/// Called with the name of a FIFO that has had no writer for a second.
 using wait_report = std::function<void(std::string const& path)>;
 
 /// A FIFO that was made by name: to open it waits for a writer. The caller's own pipe by its name, as `<(COMMAND)` is, has one.

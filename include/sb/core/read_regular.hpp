@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads a file that somebody else may have put there: nothing but a regular file is opened, for to open another kind may wait for
+// Reads a file that somebody else may have put there. It opens regular files only, because opening another kind may wait for
 // ever or act on a device.
 #pragma once
 #include <sb/core/fd.hpp>

@@ -40,9 +40,9 @@ void append_any(std::string& to, T part) {
 /// `cat("line ", 3, ": ", what)`
 template <class... Part>
 std::string cat(Part const&... part) {
-    std::string all;
-    (detail::append_any(all, part), ...);
-    return all;
+    std::string text;
+    (detail::append_any(text, part), ...);
+    return text;
 }
 
 constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }

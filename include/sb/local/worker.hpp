@@ -2,7 +2,7 @@
 // A worker: a small process in which runs happen, one after the other.
 //
 // How it works: a backend forks its workers before the session reads anything large, and each worker waits on a socket for jobs,
-// runs them (isolate/watch.hpp) in its site (site.hpp) and answers with what happened. A process of its own keeps the
+// runs them (watch/watch.hpp) in its site (site.hpp) and answers with what happened. A process of its own keeps the
 // runs of one worker apart from those of another, and its reaper keeps the peak memory of a payload honest, because Linux
 // counts the memory of whoever called exec as the payload's first peak. When the session dies, by whatever signal, the
 // kernel tells its workers: they end their run and clear up. When a worker dies, its reaper and its payload die with

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run was worth, and what it cost (docs/design.md §2).
+// The value and the cost of a run (docs/design.md §2).
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace sb::metric {
 
-/// How much each term counts; what does not apply to a run is left out and the rest is scaled up to 1.
+/// The weight of each term. Terms that do not apply to a run are left out, and the others are scaled up to 1.
 struct value_weights {
-    double success = 4; ///< it ended ok: above all the others
+    double success = 4; ///< it ended ok; this matters most
     double output = 4; ///< its output was found right
     double time = 1; ///< the share of the budget that it left
     double memory = 1; ///< the share of the limit that it left
 };
 
-/// What a resource costs, in the unit of value. Nothing, unless somebody says.
+/// The price of each resource, in the unit of value; 0 unless set.
 struct prices {
     double cpu_s = 0, gib_s = 0, gib_out = 0;
 };
@@ -30,8 +30,8 @@ struct run_facts {
     std::optional<double> cpu_s = {}, bytes_out = {};
 };
 
-/// In [0, 1]; null when nothing that applies has a weight. Time and memory count for a run that succeeded only: dying early saves nothing. Of several copies the
-/// output of one was looked at, so it speaks for those that ended ok.
+/// In [0, 1]; null if no term that applies has a weight. Time and memory count only for a run that succeeded: to die early saves
+/// nothing. Of several copies only one output was checked, so it stands for all that ended ok.
 inline std::optional<double> value_of(run_facts const& run, value_weights const& weights = {}) noexcept {
     double worth = 0, whole = 0;
     auto const term = [&](double weight, double share) {
@@ -48,7 +48,7 @@ inline std::optional<double> value_of(run_facts const& run, value_weights const&
     return worth / whole;
 }
 
-/// The sum of price times resource; a resource that nobody measured costs nothing.
+/// The sum of price times resource; a resource that was not measured costs nothing.
 inline double cost_of(run_facts const& run, prices const& each) noexcept {
     constexpr double gib = 1024.0 * 1024 * 1024;
     return each.cpu_s * run.cpu_s.value_or(0) + each.gib_s * run.peak_rss_bytes.value_or(0) / gib * run.wall_s +

@@ -48,18 +48,18 @@ public:
         : values_{values}, asked_{asked}, room_{room}, with_{with}, terms_{static_cast<std::size_t>(terms_of(asked.with))} {}
 
     adf_answer run() {
-        adf_answer got;
-        got.n = values_.size();
-        got.why = answer(got);
-        if (got.why != no_answer::none) got.statistic = got.p = got.criterion = std::numeric_limits<double>::quiet_NaN();
-        return got;
+        adf_answer found;
+        found.n = values_.size();
+        found.why = answer(found);
+        if (found.why != no_answer::none) found.statistic = found.p = found.criterion = std::numeric_limits<double>::quiet_NaN();
+        return found;
     }
 
 private:
     static constexpr double shaky = 1e-6; // of its column, a pivot that normal equations are not trusted with
     static constexpr double uneven = 1e-4; // of the largest, the smallest sum of squares that one step at a time is trusted with
 
-    no_answer answer(adf_answer& got) {
+    no_answer answer(adf_answer& found) {
         auto const n = values_.size();
         if (n == 0) return no_answer::too_short;
         auto const last = values_[n - 1];
@@ -73,11 +73,11 @@ private:
         if (rows(lags) <= terms_ + 1 + lags) return no_answer::no_freedom;
         auto lag = lags;
         if (asked_.choice != lag_choice::fixed)
-            if (auto const bad = choose(lags, lag, got.criterion); bad != no_answer::none) return bad;
-        if (auto const bad = regress(lag, got.statistic); bad != no_answer::none) return bad;
-        got.lag = static_cast<int>(lag), got.used = rows(lag);
-        got.p = dickey_fuller_p(got.statistic, asked_.with);
-        got.critical = dickey_fuller_critical(asked_.with, static_cast<double>(got.used));
+            if (auto const bad = choose(lags, lag, found.criterion); bad != no_answer::none) return bad;
+        if (auto const bad = regress(lag, found.statistic); bad != no_answer::none) return bad;
+        found.lag = static_cast<int>(lag), found.used = rows(lag);
+        found.p = dickey_fuller_p(found.statistic, asked_.with);
+        found.critical = dickey_fuller_critical(asked_.with, static_cast<double>(found.used));
         return no_answer::none;
     }
 
@@ -206,7 +206,7 @@ private:
     no_answer choose(std::size_t lags, std::size_t& best, double& criterion) {
         auto const count = rows(lags), columns = terms_ + lags + 2, fit = terms_ + lags + 1;
         lag_judge const judge{asked_.choice, terms_, count};
-        lag_judge::verdict got;
+        lag_judge::verdict chosen;
         explained_.resize(fit);
         if (multiply(lags) && decompose_all(columns)) {
             double const whole = room_.products[columns * columns - 1];
@@ -216,18 +216,18 @@ private:
                 explained_[c] = part * part;
                 rest -= explained_[c];
             }
-            if (rest > shaky * whole) got = judge(explained_.data() + terms_, lags, rest, scale_);
+            if (rest > shaky * whole) chosen = judge(explained_.data() + terms_, lags, rest, scale_);
         }
-        if (!got.sure) {
+        if (!chosen.sure) {
             lay_out(lags, false);
             auto const lost = triangulate(room_.matrix, count, columns, with_);
             if (lost < fit) return no_answer::collinear;
             if (lost == fit) return no_answer::perfect_fit;
             for (std::size_t c = 0; c < fit; ++c) explained_[c] = room_.matrix[fit * count + c] * room_.matrix[fit * count + c];
             double const rest = room_.matrix[fit * count + fit];
-            got = judge(explained_.data() + terms_, lags, rest * rest, scale_);
+            chosen = judge(explained_.data() + terms_, lags, rest * rest, scale_);
         }
-        best = got.lag, criterion = got.criterion;
+        best = chosen.lag, criterion = chosen.criterion;
         return no_answer::none;
     }
     /// The difference itself too: its row of the triangle says what each column explains. Two rows at once, for each number of a row
@@ -321,8 +321,8 @@ private:
         if (!(own > shaky * whole)) return false;
         double const shared = with_.dot(level_left, left, count), slope = shared / own;
         with_.add_scaled(left, -slope, level_left, count);
-        double const rest = with_.dot(left, left, count), all = room_.products[stride * stride - 1];
-        if (!(rest > shaky * all)) return false;
+        double const rest = with_.dot(left, left, count), squares = room_.products[stride * stride - 1];
+        if (!(rest > shaky * squares)) return false;
         statistic = slope * std::sqrt(own / (rest / static_cast<double>(count - others - 1)));
         return true;
     }

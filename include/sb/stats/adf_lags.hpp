@@ -2,6 +2,7 @@
 // How many earlier differences the augmented Dickey-Fuller test takes in: by rule, and by what each of them explains.
 #pragma once
 #include <sb/stats/answer.hpp>
+#include <sb/stats/long_run.hpp>
 #include <sb/stats/trend.hpp>
 #include <algorithm>
 #include <cmath>
@@ -33,7 +34,7 @@ inline lag_limit lags_of(std::size_t values, adf_request const& asked) noexcept 
     int const cap = static_cast<int>(values / 2) - terms_of(asked.with) - 1;
     if (cap < 0) return {no_answer::too_short};
     if (asked.most_lags > cap) return {no_answer::bad_request};
-    int const by_rule = static_cast<int>(std::ceil(12 * std::pow(static_cast<double>(values) / 100, 0.25)));
+    int const by_rule = static_cast<int>(schwert_lags(values));
     return {no_answer::none, static_cast<std::size_t>(asked.most_lags >= 0 ? asked.most_lags : std::min(cap, by_rule))};
 }
 
@@ -59,29 +60,29 @@ public:
 
 private:
     verdict by_t(double const* explained, std::size_t lags, double rest) const noexcept {
-        verdict got{lags, 0, true};
-        for (;; --got.lag) {
-            double const freedom = rows_ - terms_ - 1 - static_cast<double>(got.lag);
-            got.criterion = std::sqrt(explained[got.lag] / (rest / freedom));
-            got.sure = got.sure && std::abs(got.criterion - significant) > close;
-            if (got.lag == 0 || got.criterion >= significant) return got;
-            rest += explained[got.lag];
+        verdict chosen{lags, 0, true};
+        for (;; --chosen.lag) {
+            double const freedom = rows_ - terms_ - 1 - static_cast<double>(chosen.lag);
+            chosen.criterion = std::sqrt(explained[chosen.lag] / (rest / freedom));
+            chosen.sure = chosen.sure && std::abs(chosen.criterion - significant) > close;
+            if (chosen.lag == 0 || chosen.criterion >= significant) return chosen;
+            rest += explained[chosen.lag];
         }
     }
     /// rows ln(rest) + price lags is least where rest exp(price lags / rows) is: one logarithm for all.
     verdict by_information(double const* explained, std::size_t lags, double rest, int scale) const noexcept {
-        verdict got;
+        verdict chosen;
         double least = std::numeric_limits<double>::infinity(), second = least, best_rest = rest, weight = 1;
         for (auto lag = lags;; --lag) {
             double const value = rest * weight;
-            if (value <= least) second = least, least = value, best_rest = rest, got.lag = lag;
+            if (value <= least) second = least, least = value, best_rest = rest, chosen.lag = lag;
             else second = std::min(second, value);
             if (lag == 0) break;
             rest += explained[lag], weight *= reward_;
         }
-        got.criterion = rows_ * (std::log(2 * std::numbers::pi * best_rest / rows_) + 1 + 2 * std::numbers::ln2 * scale) + price_ * (terms_ + 1 + static_cast<double>(got.lag));
-        got.sure = second - least > close / rows_ * least;
-        return got;
+        chosen.criterion = rows_ * (std::log(2 * std::numbers::pi * best_rest / rows_) + 1 + 2 * std::numbers::ln2 * scale) + price_ * (terms_ + 1 + static_cast<double>(chosen.lag));
+        chosen.sure = second - least > close / rows_ * least;
+        return chosen;
     }
 
     lag_choice choice_;

@@ -72,38 +72,38 @@ public:
     arima_fit(std::span<double const> values, arima_request const& asked, arima_room& room) noexcept : values_{values}, asked_{asked}, room_{room} {}
 
     arima_answer run() {
-        arima_answer got;
-        got.order = asked_.order, got.n = values_.size();
-        got.has_constant = asked_.constant == arima_constant::with || (asked_.constant == arima_constant::by_order && asked_.order.d == 0);
-        got.why = answer(got);
-        if (got.why != no_answer::none) got.llf = got.aic = got.aicc = got.bic = got.deviation = std::numeric_limits<double>::quiet_NaN();
-        return got;
+        arima_answer found;
+        found.order = asked_.order, found.n = values_.size();
+        found.has_constant = asked_.constant == arima_constant::with || (asked_.constant == arima_constant::by_order && asked_.order.d == 0);
+        found.why = answer(found);
+        if (found.why != no_answer::none) found.llf = found.aic = found.aicc = found.bic = found.deviation = std::numeric_limits<double>::quiet_NaN();
+        return found;
     }
 
 private:
     static constexpr double eps = std::numeric_limits<double>::epsilon();
 
-    no_answer answer(arima_answer& got) {
+    no_answer answer(arima_answer& found) {
         auto const [p, d, q] = asked_.order;
         if (p > arma_most_terms || q > arma_most_terms || d > 2) return no_answer::bad_request;
         auto const n = values_.size();
         for (auto const& each : asked_.regressors)
             if (each.size() != n) return no_answer::bad_request;
-        columns_ = asked_.regressors.size() + (got.has_constant ? 1 : 0);
-        got.parameters = p + q + columns_ + 1;
+        columns_ = asked_.regressors.size() + (found.has_constant ? 1 : 0);
+        found.parameters = p + q + columns_ + 1;
         if (!all_finite(values_)) return no_answer::not_finite;
         for (auto const& each : asked_.regressors)
             if (!all_finite(each)) return no_answer::not_finite;
-        if (n < d + got.parameters + 2) return no_answer::too_short; // fewer, and the corrected criterion has no value either
-        used_ = got.used = n - d;
+        if (n < d + found.parameters + 2) return no_answer::too_short; // fewer, and the corrected criterion has no value either
+        used_ = found.used = n - d;
         if (auto const why = lay_series(); why != no_answer::none) return why;
-        if (auto const why = lay_columns(got.has_constant); why != no_answer::none) return why;
+        if (auto const why = lay_columns(found.has_constant); why != no_answer::none) return why;
         lay_rows();
         arma_search search{room_.search.data, used_, columns_, asked_.effort, room_.search};
         auto const place = search.best(p, q);
         if (!std::isfinite(place.value)) return no_answer::perfect_fit;
         arma_likelihood likelihood = search.of(p, q);
-        return tell(likelihood, place, got);
+        return tell(likelihood, place, found);
     }
 
     /// A column, differenced; false where that is too much for a double.
@@ -169,22 +169,22 @@ private:
         }
     }
 
-    no_answer tell(arma_likelihood& likelihood, arma_place const& place, arima_answer& got) {
+    no_answer tell(arma_likelihood& likelihood, arma_place const& place, arima_answer& found) {
         auto const [p, d, q] = asked_.order;
-        auto const n = static_cast<double>(used_), parameters = static_cast<double>(got.parameters);
+        auto const n = static_cast<double>(used_), parameters = static_cast<double>(found.parameters);
         (void)likelihood.value({place.x.data(), p + q});
         double const squares = likelihood.squares(), deviation = std::sqrt(squares / n);
         int const scale = static_cast<int>(room_.scales[columns_]);
         if (!(deviation > 4 * std::ldexp(rounding_, -scale))) return no_answer::perfect_fit;
-        got.deviation = std::ldexp(deviation, scale);
-        got.llf = -0.5 * (n * std::log(squares / n) + likelihood.log_determinant() + n * (1 + std::log(2 * std::numbers::pi))) - n * scale * std::numbers::ln2;
-        got.aic = 2 * parameters - 2 * got.llf;
-        got.aicc = got.aic + 2 * parameters * (parameters + 1) / (n - parameters - 1);
-        got.bic = parameters * std::log(n) - 2 * got.llf;
-        for (std::size_t j = 0; j < p; ++j) got.ar[j] = likelihood.phi(j + 1);
-        for (std::size_t j = 0; j < q; ++j) got.ma[j] = likelihood.theta(j + 1);
+        found.deviation = std::ldexp(deviation, scale);
+        found.llf = -0.5 * (n * std::log(squares / n) + likelihood.log_determinant() + n * (1 + std::log(2 * std::numbers::pi))) - n * scale * std::numbers::ln2;
+        found.aic = 2 * parameters - 2 * found.llf;
+        found.aicc = found.aic + 2 * parameters * (parameters + 1) / (n - parameters - 1);
+        found.bic = parameters * std::log(n) - 2 * found.llf;
+        for (std::size_t j = 0; j < p; ++j) found.ar[j] = likelihood.phi(j + 1);
+        for (std::size_t j = 0; j < q; ++j) found.ma[j] = likelihood.theta(j + 1);
         for (std::size_t back = 0; back < std::max(p, q); ++back)
-            for (std::size_t s = 0; s <= q; ++s) got.end.u[back][s] = s < q ? likelihood.last(back, s) : likelihood.last(back, s) / deviation;
+            for (std::size_t s = 0; s <= q; ++s) found.end.u[back][s] = s < q ? likelihood.last(back, s) : likelihood.last(back, s) / deviation;
         // coefficients of the columns as they were given
         auto const k = columns_, first = k - asked_.regressors.size();
         auto& b = room_.solved;
@@ -194,19 +194,19 @@ private:
             for (std::size_t later = c + 1; later < k; ++later) sum -= room_.triangle[later * used_ + c] * b[later];
             b[c] = sum / room_.triangle[c * used_ + c];
         }
-        if (got.has_constant) got.constant = std::ldexp(b[0], scale);
+        if (found.has_constant) found.constant = std::ldexp(b[0], scale);
         for (std::size_t c = first; c < k; ++c) {
-            got.coefficients.push_back(std::ldexp(b[c], scale - static_cast<int>(room_.scales[c])));
-            if (got.has_constant) got.constant -= got.coefficients.back() * room_.shifts[c];
+            found.coefficients.push_back(std::ldexp(b[c], scale - static_cast<int>(room_.scales[c])));
+            if (found.has_constant) found.constant -= found.coefficients.back() * room_.shifts[c];
         }
-        if (got.has_constant) got.constant += room_.shifts[k];
+        if (found.has_constant) found.constant += room_.shifts[k];
         auto const without = [&](std::size_t t) {
             double x = values_[t];
-            for (std::size_t c = 0; c < got.coefficients.size(); ++c) x -= got.coefficients[c] * asked_.regressors[c][t];
+            for (std::size_t c = 0; c < found.coefficients.size(); ++c) x -= found.coefficients[c] * asked_.regressors[c][t];
             return x;
         };
-        got.end.level[0] = without(got.n - 1);
-        if (d == 2) got.end.level[1] = got.end.level[0] - without(got.n - 2);
+        found.end.level[0] = without(found.n - 1);
+        if (d == 2) found.end.level[1] = found.end.level[0] - without(found.n - 2);
         return no_answer::none;
     }
 
@@ -226,7 +226,7 @@ inline arima_answer arima(std::span<double const> values, arima_request const& a
     return arima(values, asked, room);
 }
 
-/// Of a series around 0, or already differenced, at coefficients that are given. Nothing where they are not stationary and
+/// The log likelihood of a centred or differenced series at given coefficients. None if they are not stationary and
 /// invertible (a moving average may be on the boundary), where there are too many, or where values are not finite.
 inline std::optional<double> arma_log_likelihood(std::span<double const> values, std::span<double const> ar, std::span<double const> ma, double deviation) {
     if (ar.size() > arma_most_terms || ma.size() > arma_most_terms || !(deviation > 0) || !std::isfinite(deviation)) return std::nullopt;

@@ -5,7 +5,7 @@
 // comes back to one; where one of the two has no answer, the other decides. All models compared then have the same d, for with
 // another they would be of other data.
 //
-// What is fitted to so many models and chosen among them lies nearer to its own past than to what comes. A forecast from a choice
+// A model chosen among many fits its own past better than what comes. A forecast from a choice
 // therefore takes the innovations to be as large as the prediction error of Akaike (1969) says of the largest model that was in
 // the running, and Student's t with what freedom that one leaves.
 #pragma once
@@ -68,12 +68,12 @@ inline std::size_t differences_needed(std::span<double const> values, double lev
 inline arima_choice choose_arima(std::span<double const> values, arima_choice_request const& asked, arima_choice_room& room) {
     static constexpr arma_terms small[]{{0, 0}, {0, 1}, {1, 0}, {0, 2}, {1, 1}, {2, 0}, {1, 2}, {2, 1}, {2, 2}};
     std::span<arma_terms const> const candidates = asked.candidates.empty() ? std::span<arma_terms const>{small} : asked.candidates;
-    arima_choice got;
-    got.best.n = values.size();
-    if (asked.d > 2 || !(asked.level > 0 && asked.level < 1)) return got.best.why = no_answer::bad_request, got;
-    if (asked.d >= 0) got.d = static_cast<std::size_t>(asked.d);
-    else if (asked.regressors.empty()) got.d = differences_needed(values, asked.level, room);
-    else if (auto const left = least_squares(asked.regressors, values); left) got.d = differences_needed(left.residuals, asked.level, room);
+    arima_choice choice;
+    choice.best.n = values.size();
+    if (asked.d > 2 || !(asked.level > 0 && asked.level < 1)) return choice.best.why = no_answer::bad_request, choice;
+    if (asked.d >= 0) choice.d = static_cast<std::size_t>(asked.d);
+    else if (asked.regressors.empty()) choice.d = differences_needed(values, asked.level, room);
+    else if (auto const left = least_squares(asked.regressors, values); left) choice.d = differences_needed(left.residuals, asked.level, room);
     arima_request one;
     one.regressors = asked.regressors, one.effort = asked.effort;
     struct rival {
@@ -84,18 +84,18 @@ inline arima_choice choose_arima(std::span<double const> values, arima_choice_re
     auto const consider = [&](arima_constant constant) {
         one.constant = constant;
         for (auto const& each : candidates) {
-            one.order = {each.p, got.d, each.q};
+            one.order = {each.p, choice.d, each.q};
             auto model = arima(values, one, room.fit);
-            if (++got.tried; model) ++got.answered, rivals.push_back({model.aicc, model.parameters - 1}); // but for the deviation
-            bool const first = got.tried == 1, better = model && (!got.best || model.aicc < got.best.aicc - 1e-7); // a tie is the earlier one's
-            if (first || better) got.best = std::move(model);
+            if (++choice.tried; model) ++choice.answered, rivals.push_back({model.aicc, model.parameters - 1}); // but for the deviation
+            bool const first = choice.tried == 1, better = model && (!choice.best || model.aicc < choice.best.aicc - 1e-7); // a tie is the earlier one's
+            if (first || better) choice.best = std::move(model);
         }
     };
     consider(asked.constant);
-    if (asked.constant == arima_constant::by_order && asked.candidates.empty() && got.d == 1) consider(arima_constant::with);
+    if (asked.constant == arima_constant::by_order && asked.candidates.empty() && choice.d == 1) consider(arima_constant::with);
     for (auto const& each : rivals)
-        if (each.aicc <= got.best.aicc + 10) got.most_coefficients = std::max(got.most_coefficients, each.coefficients);
-    return got;
+        if (each.aicc <= choice.best.aicc + 10) choice.most_coefficients = std::max(choice.most_coefficients, each.coefficients);
+    return choice;
 }
 inline arima_choice choose_arima(std::span<double const> values, arima_choice_request const& asked = {}) {
     arima_choice_room room;

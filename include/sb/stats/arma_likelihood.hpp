@@ -45,7 +45,7 @@ public:
         room_.filtered.resize(rows_ * width_), room_.whitened.resize(rows_ * width_);
         room_.triangle.resize(columns_ * columns_), room_.inverse.resize(columns_ * series_width_);
     }
-    /// Where regressors and value of a time go.
+    /// The row of one time: regressors, then the value.
     double* row(std::size_t t) noexcept { return room_.data.data() + (t + q_) * width_ + q_; }
     std::size_t size() const noexcept { return p_ + q_; }
 
@@ -66,7 +66,7 @@ public:
         whiten(filtered(), room_.whitened.data(), width_);
         return decompose() ? value_ : infinite;
     }
-    /// Of what value() last told, which was finite.
+    /// The gradient at the place of the last call of value(), which must have been finite.
     void gradient(std::span<double> to) noexcept {
         combine(true);
         std::fill(to.begin(), to.end(), 0.0);
@@ -137,7 +137,7 @@ public:
 
     // ---- of what value() last told
 
-    /// What is left unexplained, squared and added up.
+    /// The sum of the squared innovations.
     double squares() noexcept {
         combine(false);
         double sum = 0;

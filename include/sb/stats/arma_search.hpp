@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the likelihood of an ARMA series is highest, of all its hills.
+// Finds the highest of the maxima of the likelihood of an ARMA series.
 //
 // How it works: terms are added one of each kind at a time, what there is more of first. At each step the best places found so
 // far are extended: by a term of each kind, and by a pair of roots that nearly cancel, which is how a level, an alternation or a
@@ -71,9 +71,9 @@ public:
     }
     /// The likelihood of so many terms.
     arma_likelihood of(std::size_t p, std::size_t q) {
-        arma_likelihood made{n_, regressors_, p, q, room_.likelihood};
-        for (std::size_t t = 0; t < n_; ++t) std::copy_n(data_.data() + t * (regressors_ + 1), regressors_ + 1, made.row(t));
-        return made;
+        arma_likelihood likelihood{n_, regressors_, p, q, room_.likelihood};
+        for (std::size_t t = 0; t < n_; ++t) std::copy_n(data_.data() + t * (regressors_ + 1), regressors_ + 1, likelihood.row(t));
+        return likelihood;
     }
 
 private:
@@ -178,10 +178,10 @@ private:
             last[2] = last[1], last[1] = last[0], last[0] = level - mean;
             for (std::size_t lag = 0; lag < 3; ++lag) sums[lag] += last[0] * last[lag];
         }
-        polynomial got;
+        polynomial product;
         double const first = sums[1] / sums[0], second = order < 2 ? 0 : (sums[2] / sums[0] - first * first) / (1 - first * first);
-        got.order = order, got.c[1] = first * (1 - second), got.c[2] = second;
-        return got;
+        product.order = order, product.c[1] = first * (1 - second), product.c[2] = second;
+        return product;
     }
     void add_overdone(arma_likelihood& likelihood, std::size_t p, std::size_t q) {
         auto const ar = autoregression(p, true);
@@ -225,7 +225,7 @@ private:
             take_best(r > 0.9 ? 5 : 3);
         }
     }
-    /// Waves that an earlier place, two terms less of each kind, knows nothing of.
+    /// Starting points at frequencies that an earlier optimum, with two terms less of each kind, does not have.
     void add_waves(arma_likelihood& likelihood, arma_place const& base, std::size_t p, std::size_t q) {
         auto const ar = polynomial::from_coordinates(base.x.data(), p - 2), ma = polynomial::from_coordinates(base.x.data() + (p - 2), q - 2);
         auto const count = cosines_;
@@ -281,8 +281,8 @@ private:
     void go_down(arma_likelihood& likelihood, arma_place& place, std::size_t d, int steps, double tolerance) {
         minimise_request asked;
         asked.reciprocal = true, asked.most_steps = steps, asked.tolerance = tolerance;
-        auto const got = minimise(likelihood, {place.x.data(), d}, asked);
-        place.value = got.value, place.done = got.reached;
+        auto const lowest = minimise(likelihood, {place.x.data(), d}, asked);
+        place.value = lowest.value, place.done = lowest.reached;
     }
     std::size_t descend(arma_likelihood& likelihood, std::size_t d, bool final, std::array<arma_place, most_kept>& kept) {
         double const near = std::min(0.05, 2 / static_cast<double>(n_)); // waves are as close as that

@@ -40,17 +40,17 @@ public:
         }
     }
     sequence_answer now() const noexcept {
-        auto got = values_.frame();
-        if (!got) return got;
-        got.estimate = values_.value(sum_ / values_.count());
+        auto answer = values_.frame();
+        if (!answer) return answer;
+        answer.estimate = values_.value(sum_ / values_.count());
         auto const beaten = [&](double capital) { return capital >= 2 / alpha_; };
         auto const low = std::partition_point(more_.begin(), more_.end(), beaten) - more_.begin();
         auto const high = std::partition_point(less_.begin(), less_.end(), [&](double capital) { return !beaten(capital); }) - less_.begin();
-        if (low > 0) got.within.lo = values_.value(static_cast<double>(low - 1) / Places);
-        if (high <= static_cast<std::ptrdiff_t>(Places)) got.within.hi = values_.value(static_cast<double>(high) / Places);
-        return got;
+        if (low > 0) answer.within.lo = values_.value(static_cast<double>(low - 1) / Places);
+        if (high <= static_cast<std::ptrdiff_t>(Places)) answer.within.hi = values_.value(static_cast<double>(high) / Places);
+        return answer;
     }
-    /// Of the evidence against this mean, or a little less: from the two of the row beside it. 0 where there is none.
+    /// The logarithm of the evidence against this mean, or a little less, from its two neighbours in the row. 0: none.
     double log_e(double mean) const noexcept {
         if (!values_.has_answer() || !std::isfinite(mean)) return 0;
         double const at = std::clamp(values_.share(mean), 0.0, 1.0) * Places;
@@ -60,10 +60,10 @@ public:
 private:
     static constexpr double most = 1e290;
     static constexpr std::array<double, Places + 1> half_over_ = [] { // the means of the row
-        std::array<double, Places + 1> all{};
-        all[0] = 1e300;
-        for (std::size_t i = 1; i <= Places; ++i) all[i] = 0.5 * Places / static_cast<double>(i);
-        return all;
+        std::array<double, Places + 1> places{};
+        places[0] = 1e300;
+        for (std::size_t i = 1; i <= Places; ++i) places[i] = 0.5 * Places / static_cast<double>(i);
+        return places;
     }();
     detail::bounded_values values_;
     double alpha_;

@@ -54,7 +54,7 @@ struct bootstrap_room {
 
 namespace detail {
 
-/// Efron's a, of the statistic without each value; NaN where none changes it.
+/// Efron's acceleration from the statistic without each value; NaN if no value changes it.
 inline double acceleration_of(std::span<double> without) noexcept {
     double const first = without.front();
     double mean = 0, largest = 0, squares = 0, cubes = 0;
@@ -73,26 +73,26 @@ inline double acceleration_of(std::span<double> without) noexcept {
 template <class Draw, class LeaveOut>
 bootstrap_answer bootstrapped(std::size_t n, double estimate, Draw&& draw, LeaveOut&& leave_out, bootstrap_request const& asked, bootstrap_room& room) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN(), eps = std::numeric_limits<double>::epsilon();
-    bootstrap_answer got;
-    got.n = n, got.draws = asked.draws, got.estimate = estimate, got.bounds = {nan, nan}, got.error = got.bias = got.acceleration = nan;
+    bootstrap_answer answer;
+    answer.n = n, answer.draws = asked.draws, answer.estimate = estimate, answer.bounds = {nan, nan}, answer.error = answer.bias = answer.acceleration = nan;
     auto& drawn = room.draws;
-    if (!std::isfinite(estimate)) return got.why = no_answer::not_finite, got;
+    if (!std::isfinite(estimate)) return answer.why = no_answer::not_finite, answer;
     drawn.resize(asked.draws);
     for (double& x : drawn) {
         x = draw();
-        if (!std::isfinite(x)) return got.why = no_answer::not_finite, got;
+        if (!std::isfinite(x)) return answer.why = no_answer::not_finite, answer;
     }
     std::sort(drawn.begin(), drawn.end());
     double const range = drawn.back() - drawn.front();
-    if (!std::isfinite(range)) return got.why = no_answer::not_finite, got;
-    // what differs by less has been added up in another order
+    if (!std::isfinite(range)) return answer.why = no_answer::not_finite, answer;
+    // smaller differences come from the order of addition
     double const rounding = 8 * eps * std::max(std::abs(estimate), range);
-    if (range <= rounding) return got.why = no_answer::perfect_fit, got;
+    if (range <= rounding) return answer.why = no_answer::perfect_fit, answer;
     double squares = 0, mean = 0;
     for (double const x : drawn) mean += (x - estimate) / range;
     mean /= static_cast<double>(drawn.size());
     for (double const x : drawn) squares += ((x - estimate) / range - mean) * ((x - estimate) / range - mean);
-    got.error = range * std::sqrt(squares / static_cast<double>(drawn.size() - 1));
+    answer.error = range * std::sqrt(squares / static_cast<double>(drawn.size() - 1));
 
     double const tail = (1 - asked.confidence) / 2, size = static_cast<double>(n);
     double const z = asked.widened ? std::sqrt(size / (size - 1)) * student_t_quantile(tail, size - 1) : normal_quantile(tail);
@@ -100,7 +100,7 @@ bootstrap_answer bootstrapped(std::size_t n, double estimate, Draw&& draw, Leave
     auto const below = std::lower_bound(drawn.begin(), drawn.end(), estimate - rounding) - drawn.begin();
     auto const above = drawn.end() - std::upper_bound(drawn.begin(), drawn.end(), estimate + rounding);
     auto const count = static_cast<double>(drawn.size()), share = (static_cast<double>(below) + (count - static_cast<double>(above))) / (2 * count);
-    got.kind = bootstrap_kind::percentile;
+    answer.kind = bootstrap_kind::percentile;
     if (share > 0 && share < 1) {
         room.without.resize(n);
         for (std::size_t i = 0; i < n; ++i) room.without[i] = leave_out(i);
@@ -110,10 +110,10 @@ bootstrap_answer bootstrapped(std::size_t n, double estimate, Draw&& draw, Leave
             return shrunk > 0 ? 0.5 * std::erfc(-(bias + from / shrunk) / std::numbers::sqrt2) : nan;
         };
         double const from = moved(-z), to = moved(z);
-        if (from <= to) got.kind = bootstrap_kind::bca, low = from, high = to, got.bias = bias, got.acceleration = speed; // neither is a NaN
+        if (from <= to) answer.kind = bootstrap_kind::bca, low = from, high = to, answer.bias = bias, answer.acceleration = speed; // neither is a NaN
     }
-    got.bounds = {sorted_quantile(drawn, low), sorted_quantile(drawn, high)};
-    return got;
+    answer.bounds = {sorted_quantile(drawn, low), sorted_quantile(drawn, high)};
+    return answer;
 }
 
 /// Four values make 35 different samples, fewer than an interval of 95 % has fortieths, and it holds the mean of normal ones in
@@ -122,24 +122,24 @@ inline constexpr std::size_t fewest_to_draw_from = 5;
 
 inline bootstrap_answer no_bootstrap(std::size_t n, bootstrap_request const& asked) noexcept {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    bootstrap_answer got;
-    got.n = n, got.draws = asked.draws, got.estimate = got.error = got.bias = got.acceleration = nan, got.bounds = {nan, nan};
-    if (!(asked.confidence > 0 && asked.confidence < 1) || !(static_cast<double>(asked.draws) * (1 - asked.confidence) >= 2 - 1e-9)) got.why = no_answer::bad_request;
-    else if (n < fewest_to_draw_from) got.why = no_answer::too_short;
-    return got;
+    bootstrap_answer answer;
+    answer.n = n, answer.draws = asked.draws, answer.estimate = answer.error = answer.bias = answer.acceleration = nan, answer.bounds = {nan, nan};
+    if (!(asked.confidence > 0 && asked.confidence < 1) || !(static_cast<double>(asked.draws) * (1 - asked.confidence) >= 2 - 1e-9)) answer.why = no_answer::bad_request;
+    else if (n < fewest_to_draw_from) answer.why = no_answer::too_short;
+    return answer;
 }
 inline bootstrap_answer no_bootstrap(std::span<double const> values, bootstrap_request const& asked) noexcept {
-    auto got = no_bootstrap(values.size(), asked);
-    if (got.why == no_answer::bad_request) return got;
-    if (!all_finite(values)) got.why = no_answer::not_finite;
-    else if (values.size() > 1 && std::all_of(values.begin(), values.end(), [&](double x) { return x == values[0]; })) got.why = no_answer::constant;
-    return got;
+    auto answer = no_bootstrap(values.size(), asked);
+    if (answer.why == no_answer::bad_request) return answer;
+    if (!all_finite(values)) answer.why = no_answer::not_finite;
+    else if (values.size() > 1 && std::all_of(values.begin(), values.end(), [&](double x) { return x == values[0]; })) answer.why = no_answer::constant;
+    return answer;
 }
 
 } // namespace detail
 
-/// Of any statistic: called with a std::span<double const> of n values, or n - 1, it gives a double; finite for each sample, or
-/// there is no answer (correction without one value may fail, and is then left out). The values must not depend on each other.
+/// The interval of any statistic. It is called with a std::span<double const> of n or n - 1 values and returns a double; if that is not
+/// finite for every sample, there is no answer (correction without one value may fail, and is then left out). The values must not depend on each other.
 template <class Statistic>
 bootstrap_answer bootstrap(std::span<double const> values, Statistic&& statistic, bootstrap_request const& asked, bootstrap_room& room) {
     auto refused = detail::no_bootstrap(values, asked);
@@ -168,7 +168,7 @@ bootstrap_answer bootstrap(std::span<double const> values, Statistic&& statistic
     return bootstrap(values, statistic, asked, room);
 }
 
-/// Of what several columns say together: the statistic is called with the numbers of `n` rows, or n - 1, and gives a double. A row is
+/// The interval of a statistic of several columns. It is called with the numbers of `n` or n - 1 rows and returns a double. A row is
 /// drawn as a whole, so what belongs together stays together.
 template <class Statistic>
 bootstrap_answer bootstrap_rows(std::size_t n, Statistic&& statistic, bootstrap_request const& asked, bootstrap_room& room) {
@@ -198,7 +198,7 @@ bootstrap_answer bootstrap_rows(std::size_t n, Statistic&& statistic, bootstrap_
     return bootstrap_rows(n, statistic, asked, room);
 }
 
-/// Of the mean, the same draws as above without laying out any sample.
+/// The interval of the mean, from the same draws as above, without storing any sample.
 inline bootstrap_answer bootstrap_mean(std::span<double const> values, bootstrap_request const& asked, bootstrap_room& room) {
     auto refused = detail::no_bootstrap(values, asked);
     if (values.empty() || !all_finite(values)) return refused;
@@ -218,7 +218,7 @@ inline bootstrap_answer bootstrap_mean(std::span<double const> values, bootstrap
     for (double const x : room.sample) sum += x;
     if (!refused) return refused.estimate = origin + std::ldexp(sum / count, scale), refused;
     random_stream chance{asked.seed};
-    auto got = detail::bootstrapped(
+    auto answer = detail::bootstrapped(
         n, sum / count,
         [&] {
             double drawn = 0;
@@ -226,9 +226,9 @@ inline bootstrap_answer bootstrap_mean(std::span<double const> values, bootstrap
             return drawn / count;
         },
         [&](std::size_t without) { return (sum - room.sample[without]) / (count - 1); }, asked, room);
-    for (double* const each : {&got.estimate, &got.bounds.lo, &got.bounds.hi}) *each = origin + std::ldexp(*each, scale);
-    got.error = std::ldexp(got.error, scale);
-    return got;
+    for (double* const each : {&answer.estimate, &answer.bounds.lo, &answer.bounds.hi}) *each = origin + std::ldexp(*each, scale);
+    answer.error = std::ldexp(answer.error, scale);
+    return answer;
 }
 inline bootstrap_answer bootstrap_mean(std::span<double const> values, bootstrap_request const& asked = {}) {
     bootstrap_room room;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Where a series changes, in whatever way: e-divisive (Matteson and James 2014), with the chance of a false alarm that is asked for.
 //
-// How it works: of all stretches so far the clearest split is tried. It stands if a share of at most `alpha` of all shuffles,
-// which keep each stretch's values but not their order, splits as clearly; then its parts are stretches too. So a series
-// that does not change is left whole but for a share of alpha, provided that its values do not depend on their neighbours.
+// How it works: the clearest split of all stretches so far is tried. Shuffles keep the values of each stretch but not their order.
+// The split stands if a share of at most `alpha` of the shuffles splits as clearly; then its parts become stretches. So a series
+// without a change stays whole with a chance of 1 - alpha, provided that its values do not depend on their neighbours.
 #pragma once
 #include <sb/core/random.hpp>
 #include <sb/stats/answer.hpp>
@@ -45,18 +45,18 @@ class change_search {
 public:
     change_search(std::span<double const> values, change_request const& asked) : values_{values}, asked_{asked}, shuffled_(values.begin(), values.end()), chance_{asked.seed} {}
 
-    void run(change_answer& got) {
+    void run(change_answer& found) {
         add(0, values_.size());
         for (bool first = true; !stretches_.empty(); first = false) {
             auto const best = std::max_element(stretches_.begin(), stretches_.end(), [](stretch const& a, stretch const& b) { return a.found.gain < b.found.gain; });
             if (!(best->found.gain > 0)) return; // nothing is apart at all
             double const p = chance_of(best->found.gain);
-            if (first) got.most_gain = best->found.gain, got.p = p;
+            if (first) found.most_gain = best->found.gain, found.p = p;
             if (p > asked_.alpha) return;
             auto const parted = *best;
             stretches_.erase(best);
             auto const at = parted.begin + parted.found.at;
-            got.points.insert(std::upper_bound(got.points.begin(), got.points.end(), at, [](std::size_t x, change_point const& each) { return x < each.at; }), {at, parted.found.gain, p});
+            found.points.insert(std::upper_bound(found.points.begin(), found.points.end(), at, [](std::size_t x, change_point const& each) { return x < each.at; }), {at, parted.found.gain, p});
             add(parted.begin, at), add(at, parted.end);
         }
     }
@@ -99,17 +99,17 @@ private:
 } // namespace detail
 
 inline change_answer change_points(std::span<double const> values, change_request const& asked = {}) {
-    change_answer got;
-    got.n = values.size();
-    auto const none = [&](no_answer why) { return got.why = why, got; };
+    change_answer answer;
+    answer.n = values.size();
+    auto const none = [&](no_answer why) { return answer.why = why, answer; };
     if (!(asked.alpha > 0 && asked.alpha < 1) || asked.least < 1 || asked.shuffles < 1) return none(no_answer::bad_request);
     if (!all_finite(values)) return none(no_answer::not_finite);
     if (values.size() < 2 * asked.least || values.empty()) return none(no_answer::too_short);
     auto const [least, most] = std::minmax_element(values.begin(), values.end());
     if (!std::isfinite((*most - *least) * static_cast<double>(values.size()) * static_cast<double>(values.size()))) return none(no_answer::not_finite);
-    if (*least == *most) return got; // it does not change: this is an answer
-    detail::change_search{values, asked}.run(got);
-    return got;
+    if (*least == *most) return answer; // it does not change: this is an answer
+    detail::change_search{values, asked}.run(answer);
+    return answer;
 }
 
 } // namespace sb::stats

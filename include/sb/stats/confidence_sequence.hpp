@@ -20,7 +20,7 @@
 
 namespace sb::stats {
 
-/// What is known at this look.
+/// What one look at the sequence tells.
 struct sequence_answer {
     no_answer why = no_answer::none; ///< with a reason, the interval is all that may be: no claim is made
     interval within{-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
@@ -29,7 +29,7 @@ struct sequence_answer {
     explicit operator bool() const noexcept { return why == no_answer::none; }
 };
 
-/// Of the logarithm of an e value; good at any time, and of the evidence at the time when one looks.
+/// The p value for the logarithm of an e value. It is valid at any time, for the evidence at the time of the look.
 inline double anytime_p(double log_e) noexcept { return log_e > 0 ? std::exp(-log_e) : 1; }
 
 namespace detail {
@@ -67,12 +67,12 @@ public:
     double count() const noexcept { return static_cast<double>(count_); }
     double share(double x) const noexcept { return (x - lo_) / width_; }
     double value(double share) const noexcept { return share == 1 ? hi_ : lo_ + width_ * share; }
-    /// What is known before anything was bet.
+    /// The answer before the first bet.
     sequence_answer frame() const noexcept {
-        sequence_answer got;
-        got.why = why_ == no_answer::none && count_ == 0 ? no_answer::too_short : why_, got.n = count_;
-        if (why_ == no_answer::none) got.within = {lo_, hi_};
-        return got;
+        sequence_answer answer;
+        answer.why = why_ == no_answer::none && count_ == 0 ? no_answer::too_short : why_, answer.n = count_;
+        if (why_ == no_answer::none) answer.within = {lo_, hi_};
+        return answer;
     }
 
 private:
@@ -103,15 +103,15 @@ public:
         squares_ += after * after;
     }
     sequence_answer now() const noexcept {
-        auto got = values_.frame();
-        if (!got) return got;
+        auto answer = values_.frame();
+        if (!answer) return answer;
         double const middle = won_ / bets_, half = (budget_ + spent_) / bets_;
-        got.estimate = values_.value(middle);
-        if (half < middle) got.within.lo = values_.value(middle - half);
-        if (half < 1 - middle) got.within.hi = values_.value(middle + half);
-        return got;
+        answer.estimate = values_.value(middle);
+        if (half < middle) answer.within.lo = values_.value(middle - half);
+        if (half < 1 - middle) answer.within.hi = values_.value(middle + half);
+        return answer;
     }
-    /// Of the evidence against this mean: half of the capital was bet on more, half on less. 0 where there is none.
+    /// The logarithm of the evidence against this mean; half of the capital was bet on a larger mean, half on a smaller. 0: none.
     double log_e(double mean) const noexcept {
         if (!values_.has_answer() || !std::isfinite(mean)) return 0;
         double const more = won_ - bets_ * values_.share(mean);
@@ -148,18 +148,18 @@ public:
         if (why_ == no_answer::none && !values_.push(x)) why_ = no_answer::not_finite;
     }
     sequence_answer now() const noexcept {
-        sequence_answer got;
-        got.n = values_.count(), got.why = lacks();
-        if (got.n == 0 || why_ != no_answer::none) return got;
-        got.estimate = values_.mean();
-        if (!got) return got;
+        sequence_answer answer;
+        answer.n = values_.count(), answer.why = lacks();
+        if (answer.n == 0 || why_ != no_answer::none) return answer;
+        answer.estimate = values_.mean();
+        if (!answer) return answer;
         // the t whose evidence is 1/α
-        double const n = static_cast<double>(got.n), excess = std::expm1((std::log1p(n / precision_) - 2 * log_alpha_) / n);
+        double const n = static_cast<double>(answer.n), excess = std::expm1((std::log1p(n / precision_) - 2 * log_alpha_) / n);
         double const left = n / precision_ - excess; // (n + c) / c - (1 + excess)
-        if (!(left > 0)) return got.why = no_answer::too_short, got;
+        if (!(left > 0)) return answer.why = no_answer::too_short, answer;
         double const half = values_.stddev() * std::sqrt(excess * (1 + n / precision_) / left * ((n - 1) / n));
-        got.within = {got.estimate - half, got.estimate + half};
-        return got;
+        answer.within = {answer.estimate - half, answer.estimate + half};
+        return answer;
     }
     /// Of the evidence against this mean; 0 where there is none. An e value for rules to stop that look at the values' ratios to each
     /// other only, as the capital does itself; 1/e is a p value whatever the rule.
@@ -203,7 +203,7 @@ public:
         double lo = 0, hi = 0;
         return look(lo, hi);
     }
-    /// Of the evidence against this share.
+    /// The logarithm of the evidence against this share.
     double log_e(double share) const noexcept {
         if (why_ != no_answer::none || !(share >= 0 && share <= 1)) return 0;
         return log_chance() - part(hits_, share) - (misses_ > 0 ? misses_ * std::log1p(-share) : 0);
@@ -213,16 +213,16 @@ private:
     static double part(double count, double share) noexcept { return count > 0 ? count * std::log(share) : 0; }
     double log_chance() const noexcept { return std::log(chance_) - static_cast<double>(folds_) * (500 * 0.69314718055994531); }
     sequence_answer look(double& lo, double& hi) const noexcept {
-        sequence_answer got;
-        got.n = static_cast<std::int64_t>(hits_ + misses_), got.within = {0, 1};
-        got.why = why_ == no_answer::none && got.n == 0 ? no_answer::too_short : why_;
-        if (!got) return got;
+        sequence_answer answer;
+        answer.n = static_cast<std::int64_t>(hits_ + misses_), answer.within = {0, 1};
+        answer.why = why_ == no_answer::none && answer.n == 0 ? no_answer::too_short : why_;
+        if (!answer) return answer;
         double const n = hits_ + misses_, least = log_chance() - budget_; // log likelihood at the bounds
-        got.estimate = hits_ / n;
-        if (hits_ == 0) got.within.hi = -std::expm1(least / n);
-        else if (misses_ == 0) got.within.lo = std::exp(least / n);
-        else got.within = {1 / (1 + std::exp(lo = bound(misses_, hits_, least, lo))), 1 / (1 + std::exp(-(hi = bound(hits_, misses_, least, hi))))};
-        return got;
+        answer.estimate = hits_ / n;
+        if (hits_ == 0) answer.within.hi = -std::expm1(least / n);
+        else if (misses_ == 0) answer.within.lo = std::exp(least / n);
+        else answer.within = {1 / (1 + std::exp(lo = bound(misses_, hits_, least, lo))), 1 / (1 + std::exp(-(hi = bound(hits_, misses_, least, hi))))};
+        return answer;
     }
     /// The log odds of the share above hits / n that has this log likelihood, sought from `odds` if that is a good start. It is concave
     /// in them, so that a last step of Newton's ends on the far side: the bound is too wide by less than a billionth of the interval,
@@ -250,8 +250,8 @@ private:
     no_answer why_ = no_answer::none;
 };
 
-/// What all looks together leave: each holds only where all do, so the chance to miss the truth is still α, and it never widens.
-/// Optional, for it hides nothing but forgives nothing: of a mean that drifts the last look alone tells more.
+/// The intersection of the intervals of all looks. The chance to miss the truth is still α, because all looks hold together with
+/// that chance, and the intersection never widens. It is optional: if the mean drifts, the last look alone tells more.
 class narrowing {
 public:
     void push(sequence_answer const& look) noexcept {
@@ -295,17 +295,17 @@ struct verdict {
 template <class Sequence>
 verdict decided(Sequence const& sequence, double margin = 0, double about = 0) noexcept {
     auto const now = sequence.now();
-    verdict got{now.why, decision::undecided, now.within, now.estimate, 0, 1, now.n};
-    if (!(margin >= 0) || !std::isfinite(margin) || !std::isfinite(about)) got.why = no_answer::bad_request;
-    if (!got) return got;
+    verdict answer{now.why, decision::undecided, now.within, now.estimate, 0, 1, now.n};
+    if (!(margin >= 0) || !std::isfinite(margin) || !std::isfinite(about)) answer.why = no_answer::bad_request;
+    if (!answer) return answer;
     double const below = about - margin, above = about + margin;
-    if (now.within.lo > above) got.is = decision::better;
-    else if (now.within.hi < below) got.is = decision::worse;
-    else if (now.within.lo > below && now.within.hi < above) got.is = decision::equivalent;
+    if (now.within.lo > above) answer.is = decision::better;
+    else if (now.within.hi < below) answer.is = decision::worse;
+    else if (now.within.lo > below && now.within.hi < above) answer.is = decision::equivalent;
     double const of_above = sequence.log_e(above), of_below = sequence.log_e(below);
-    got.log_e = now.estimate > above ? of_above : now.estimate < below ? of_below : std::min(of_above, of_below);
-    got.p = anytime_p(got.log_e);
-    return got;
+    answer.log_e = now.estimate > above ? of_above : now.estimate < below ? of_below : std::min(of_above, of_below);
+    answer.p = anytime_p(answer.log_e);
+    return answer;
 }
 
 } // namespace sb::stats

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Intervals around a forecast from the errors of earlier forecasts, whatever their distribution.
 //
-// How it works: of n earlier errors and the next one, if their order tells nothing, each is as likely to be the k-th smallest.
-// So the next is no larger than the ceil((n + 1) level)-th of the earlier with a chance of at least `level` (Vovk et al. 2005;
-// Lei et al. 2018); with too few of them there is no such one, and no finite interval holds that much. Where errors drift, the
-// level asked for is moved after each hit and miss so that in the long run as many are held as were to be (Gibbs and Candès 2021).
+// How it works: if the order of n earlier errors and the next one tells nothing, each of them is equally likely to be the k-th
+// smallest. So with a chance of at least `level` the next is no larger than the ceil((n + 1) level)-th of the earlier ones (Vovk et
+// al. 2005; Lei et al. 2018). With too few errors there is no such one, and no finite interval. Where errors drift, the level is
+// moved after each hit and miss, so that in the long run the intervals hold the share asked for (Gibbs and Candès 2021).
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace sb::stats {
 
-/// What to add to a forecast. Without an answer the bounds are infinite, which is all that can be said.
+/// What to add to a forecast. Without an answer the bounds are infinite.
 struct conformal_answer {
     no_answer why = no_answer::none;
     double lo = -std::numeric_limits<double>::infinity(), hi = std::numeric_limits<double>::infinity(); ///< lo <= hi, but where hi < lo nothing is held
@@ -27,8 +27,8 @@ struct conformal_answer {
     bool covers(double error) const noexcept { return lo <= error && error <= hi; }
 };
 
-/// Absolute errors, the same on both sides; or signed ones, half of what is left out on each side: a bias moves the interval, but
-/// twice as many errors are needed.
+/// Absolute errors make an interval of equal sides. Signed errors leave out the same share on each side: a bias moves the interval,
+/// but twice as many errors are needed.
 enum class conformal_sides : std::uint8_t { same, each };
 
 /// The fewest errors that have an answer at this level; the largest number where none have.
@@ -47,9 +47,9 @@ inline std::size_t conformal_rank(std::size_t n, double level) noexcept {
     return static_cast<std::size_t>(std::clamp(rank, 1.0, static_cast<double>(n) + 1));
 }
 inline conformal_answer no_conformal(no_answer why, std::size_t n) noexcept {
-    conformal_answer got;
-    got.why = why, got.n = n;
-    return got;
+    conformal_answer answer;
+    answer.why = why, answer.n = n;
+    return answer;
 }
 /// `at(k)`: the k-th smallest, from 1, absolute or signed as the sides want it.
 template <class At>
@@ -58,11 +58,11 @@ conformal_answer conformal_of(std::size_t n, double level, conformal_sides sides
     auto const rank = conformal_rank(n, sides == conformal_sides::same ? level : (1 + level) / 2);
     if (rank > n) return no_conformal(no_answer::too_short, n);
     auto const count = static_cast<double>(n + 1), place = static_cast<double>(rank);
-    conformal_answer got;
-    got.n = n;
-    if (sides == conformal_sides::same) got.hi = at(rank), got.lo = -got.hi, got.holds = place / count;
-    else got.lo = at(n + 1 - rank), got.hi = at(rank), got.holds = (2 * place - count) / count;
-    return got;
+    conformal_answer answer;
+    answer.n = n;
+    if (sides == conformal_sides::same) answer.hi = at(rank), answer.lo = -answer.hi, answer.holds = place / count;
+    else answer.lo = at(n + 1 - rank), answer.hi = at(rank), answer.holds = (2 * place - count) / count;
+    return answer;
 }
 
 } // namespace detail

@@ -3,7 +3,7 @@
 //
 // How it works: both are taken off their means, whose sums keep what rounding drops, and are brought to length one. Half the
 // squared distance between the two is then 1 - r, and between one and the other's mirror image 1 + r, so that near a line nothing
-// cancels. Windows are summaries that are merged (rolling.hpp): nothing is ever taken away from a sum, so nothing drifts.
+// cancels. Windows are summaries that are merged (rolling_summary.hpp): nothing is ever subtracted from a sum, so nothing drifts.
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <sb/stats/dot.hpp>
@@ -98,7 +98,7 @@ inline direction compare_directions(std::span<double const> u, std::span<double 
     return found;
 }
 
-/// What a window must know of one side beside its sums.
+/// What a window needs to know of one side besides its sums.
 class rolled_side {
 public:
     explicit rolled_side(std::span<double const> values) noexcept : values_{values} {
@@ -131,32 +131,32 @@ private:
 /// Pairs x[i], y[i]. p and interval are of independent pairs that are normal together.
 inline correlation_answer correlation(std::span<double const> x, std::span<double const> y, double confidence, correlation_room& room) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN(), eps = std::numeric_limits<double>::epsilon();
-    correlation_answer got;
-    got.n = x.size();
+    correlation_answer answer;
+    answer.n = x.size();
     auto const none = [&](no_answer why, double r = std::numeric_limits<double>::quiet_NaN()) {
-        got.why = why, got.r = r, got.statistic = got.p = nan, got.bounds = {nan, nan};
-        return got;
+        answer.why = why, answer.r = r, answer.statistic = answer.p = nan, answer.bounds = {nan, nan};
+        return answer;
     };
     if (x.size() != y.size() || !(confidence > 0 && confidence < 1)) return none(no_answer::bad_request);
     if (!all_finite(x) || !all_finite(y)) return none(no_answer::not_finite);
-    if (got.n < 2) return none(no_answer::too_short);
+    if (answer.n < 2) return none(no_answer::too_short);
     double rounding_x = 0, rounding_y = 0;
     if (auto const why = detail::lay_unit(x, room.x, rounding_x); why != no_answer::none) return none(why);
     if (auto const why = detail::lay_unit(y, room.y, rounding_y); why != no_answer::none) return none(why);
-    if (got.n == 2) return none(no_answer::no_freedom);
+    if (answer.n == 2) return none(no_answer::no_freedom);
     auto const found = detail::compare_directions(room.x, room.y);
     double const nearest = std::sqrt(2 * std::min(found.to_same, found.to_opposite));
     if (nearest <= rounding_x + rounding_y + 4 * eps) return none(no_answer::perfect_fit, found.r > 0 ? 1.0 : -1.0);
-    auto const df = static_cast<double>(got.n) - 2;
-    got.r = found.r;
-    got.statistic = found.r * std::sqrt(df / (found.to_same * found.to_opposite));
-    got.p = 2 * student_t_upper(std::abs(got.statistic), df);
-    if (got.n == 3) got.bounds = {-1, 1};
+    auto const df = static_cast<double>(answer.n) - 2;
+    answer.r = found.r;
+    answer.statistic = found.r * std::sqrt(df / (found.to_same * found.to_opposite));
+    answer.p = 2 * student_t_upper(std::abs(answer.statistic), df);
+    if (answer.n == 3) answer.bounds = {-1, 1};
     else {
         double const z = std::log(found.to_opposite / found.to_same) / 2, half = normal_quantile((1 - confidence) / 2) / std::sqrt(df - 1);
-        got.bounds = {std::tanh(z - half), std::tanh(z + half)};
+        answer.bounds = {std::tanh(z - half), std::tanh(z + half)};
     }
-    return got;
+    return answer;
 }
 inline correlation_answer correlation(std::span<double const> x, std::span<double const> y, double confidence = 0.95) {
     correlation_room room;

@@ -2,8 +2,8 @@
 // Has the level of a stream changed, and since when? A two-sided CUSUM (Page 1954) that learns level and spread from the stream itself.
 //
 // How it works: each value is scored in standard deviations from the level. One sum adds what scores lie above k, one what they lie
-// below -k; neither falls below nothing; beyond h it is an alarm, and the change began after the sum last was nothing. Where the
-// level is not known, a value is scored against those before it only: its t value, brought to the normal value of the same tail
+// below -k; neither falls below 0. A sum beyond h is an alarm, and the change began after that sum was last 0. If the level is not
+// known, a value is scored against the earlier ones only: its t value is mapped to the normal value of the same tail
 // (Hawkins 1987; Quesenberry 1991). Such scores of independent normal values are independent standard normal ones, exactly, so
 // that the rate of false alarms is what cusum_run_length says without any trial run.
 //
@@ -55,7 +55,7 @@ public:
     /// gives them; with a negative or not finite one there is never an alarm (`bad_request`).
     cusum(double k, double h) noexcept : k_{k}, h_{h} {}
     explicit cusum(cusum_design const& how) noexcept : cusum{how.k, how.h} {}
-    /// Around a level and spread that are known, not estimated: from few values, false alarms would be more than said.
+    /// Around a known level and spread. If they were estimated from few values, there would be more false alarms than asked for.
     static cusum known(double mean, double stddev, double k, double h) noexcept {
         cusum one{k, h};
         one.known_ = true, one.mean_ = mean, one.stddev_ = stddev;
@@ -84,14 +84,14 @@ public:
         return now_;
     }
     cusum_status const& status() const noexcept { return now_; }
-    /// Of the level that values are scored by.
+    /// The level that values are scored against.
     double mean() const noexcept { return known_ ? mean_ : level_.mean(); }
     double stddev() const noexcept { return known_ ? stddev_ : level_.stddev(); }
     std::int64_t seen() const noexcept { return seen_; } ///< values pushed since the last reset
 
     /// After an alarm: begin anew, with a new level. Places count from 0 again.
     void reset() noexcept { level_ = {}, seen_ = 0, rearm(); }
-    /// After an alarm that was none: the sums begin anew, the level and the places stay.
+    /// After a false alarm: the sums begin anew, the level and the places stay.
     void rearm() noexcept { now_ = {}, up_since_ = down_since_ = {}; }
 
 private:

@@ -40,7 +40,7 @@ inline double dot_plain(double const* a, double const* b, std::size_t n) noexcep
     for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += more[lane];
     return add_up(sums, a + i, b + i, n - i);
 }
-/// Of `a` with `b` and with what lies one, two and three places before it.
+/// The products of `a` with `b` and with the values one, two and three places before `b`.
 inline void dots_back_plain(double const* a, double const* b, std::size_t n, double* to) noexcept {
     for (std::size_t back = 0; back < 4; ++back, --b) {
         double sums[lanes]{};
@@ -90,24 +90,24 @@ __attribute__((target("avx2,fma"))) inline void dots_back_avx2(double const* a, 
     for (std::size_t back = 0; back < 4; ++back) to[back] = add_up(sums[back], a + i, b + i - back, n - i);
 }
 __attribute__((target("avx2,fma"))) inline void add_scaled_avx2(double* to, double factor, double const* from, std::size_t n) noexcept {
-    auto const all = _mm256_set1_pd(factor);
+    auto const factors = _mm256_set1_pd(factor);
     std::size_t i = 0;
-    for (; i + 4 <= n; i += 4) _mm256_storeu_pd(to + i, _mm256_fmadd_pd(all, _mm256_loadu_pd(from + i), _mm256_loadu_pd(to + i)));
+    for (; i + 4 <= n; i += 4) _mm256_storeu_pd(to + i, _mm256_fmadd_pd(factors, _mm256_loadu_pd(from + i), _mm256_loadu_pd(to + i)));
     for (; i < n; ++i) to[i] = std::fma(factor, from[i], to[i]);
 }
 __attribute__((target("avx512f,avx2,fma"))) inline double dot_avx512(double const* a, double const* b, std::size_t n) noexcept {
-    auto all = _mm512_setzero_pd(), more = all;
+    auto sum = _mm512_setzero_pd(), more = sum;
     std::size_t i = 0;
     for (; i + 2 * lanes <= n; i += 2 * lanes) {
-        all = _mm512_fmadd_pd(_mm512_loadu_pd(a + i), _mm512_loadu_pd(b + i), all);
+        sum = _mm512_fmadd_pd(_mm512_loadu_pd(a + i), _mm512_loadu_pd(b + i), sum);
         more = _mm512_fmadd_pd(_mm512_loadu_pd(a + i + lanes), _mm512_loadu_pd(b + i + lanes), more);
     }
     if (i + lanes <= n) {
-        all = _mm512_fmadd_pd(_mm512_loadu_pd(a + i), _mm512_loadu_pd(b + i), all);
+        sum = _mm512_fmadd_pd(_mm512_loadu_pd(a + i), _mm512_loadu_pd(b + i), sum);
         i += lanes;
     }
     double sums[lanes];
-    _mm512_storeu_pd(sums, _mm512_add_pd(all, more));
+    _mm512_storeu_pd(sums, _mm512_add_pd(sum, more));
     return add_up(sums, a + i, b + i, n - i);
 }
 __attribute__((target("avx512f,avx2,fma"))) inline void dots_back_avx512(double const* a, double const* b, std::size_t n, double* to) noexcept {
@@ -123,9 +123,9 @@ __attribute__((target("avx512f,avx2,fma"))) inline void dots_back_avx512(double 
     for (std::size_t back = 0; back < 4; ++back) to[back] = add_up(sums[back], a + i, b + i - back, n - i);
 }
 __attribute__((target("avx512f,avx2,fma"))) inline void add_scaled_avx512(double* to, double factor, double const* from, std::size_t n) noexcept {
-    auto const all = _mm512_set1_pd(factor);
+    auto const factors = _mm512_set1_pd(factor);
     std::size_t i = 0;
-    for (; i + lanes <= n; i += lanes) _mm512_storeu_pd(to + i, _mm512_fmadd_pd(all, _mm512_loadu_pd(from + i), _mm512_loadu_pd(to + i)));
+    for (; i + lanes <= n; i += lanes) _mm512_storeu_pd(to + i, _mm512_fmadd_pd(factors, _mm512_loadu_pd(from + i), _mm512_loadu_pd(to + i)));
     for (; i < n; ++i) to[i] = std::fma(factor, from[i], to[i]);
 }
 inline bool fuses() noexcept {
@@ -153,7 +153,7 @@ public:
         return one;
     }
     double dot(double const* a, double const* b, std::size_t n) const noexcept { return dot_(a, b, n); }
-    /// Of `a` with `b` and with the same one place before, two before, and so on; `to` takes `count` of them.
+    /// The products of `a` with `b`, with the values one place before `b`, two before, and so on: `count` of them, into `to`.
     void dots_back(double const* a, double const* b, std::size_t n, double* to, std::size_t count) const noexcept {
         std::size_t back = 0;
         for (; back + 4 <= count; back += 4) dots_back_(a, b - back, n, to + back);

@@ -95,7 +95,7 @@ __attribute__((target("avx2,fma"))) inline bool gram_eliminate_avx2(double* gram
 
 } // namespace detail
 
-/// What can be done with such matrices, with these vector instructions.
+/// The operations on such matrices, with one set of vector instructions.
 class gram_unit {
 public:
     explicit gram_unit(instruction_set with) noexcept {
@@ -110,9 +110,9 @@ public:
         static gram_unit const one{chosen_instruction_set()};
         return one;
     }
-    /// Of two sets of rows together.
+    /// Adds the matrices of two sets of rows.
     void sum(double* to, double const* a, double const* b, gram_shape shape) const noexcept { sum_(to, a, b, shape); }
-    /// So many rows more, one behind the other, each padded as the matrix is.
+    /// Adds so many rows, which stand one behind the other and are padded as the matrix is.
     void add(double* gram, double const* rows, std::size_t count, gram_shape shape) const noexcept { add_(gram, rows, count, shape); }
     /// Takes each column out of those behind it: what is then at [k][j], squared and divided by the pivot at [k][k], is what
     /// column k explains of column j beyond those before it; the last pivot is what nothing explains. `inverse` takes one of each

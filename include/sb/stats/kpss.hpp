@@ -4,6 +4,7 @@
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <sb/stats/dot.hpp>
+#include <sb/stats/long_run.hpp>
 #include <sb/stats/sums.hpp>
 #include <sb/stats/trend.hpp>
 #include <algorithm>
@@ -23,7 +24,7 @@ struct kpss_request {
     int lags = 0; ///< for `fixed`
 };
 
-/// The table of 1992 ends at these; a p value beyond is known to be no more, or no less.
+/// The table of 1992 ends at these p values; beyond them only a bound is known.
 inline constexpr double kpss_least_p = 0.01, kpss_most_p = 0.10;
 
 enum class p_bound : std::uint8_t { none, at_most, at_least };
@@ -50,14 +51,14 @@ inline double between(double x, std::array<double, 4> const& at, std::array<doub
     return values.back();
 }
 
-/// Takes the mean off, twice: the second time what the first left by rounding.
+/// Subtracts the mean twice: the second time removes what rounding left.
 inline void take_off_mean(std::span<double> values) noexcept {
     for (int pass = 0; pass < 2; ++pass) {
         double const mean = sum_from(values, 0) / static_cast<double>(values.size());
         for (double& x : values) x -= mean;
     }
 }
-/// The squares of all sums from the first value on, added up. In four stretches side by side, each from the sum of those before.
+/// The sum of the squared partial sums. Four stretches are computed side by side, each starting from the sum of those before.
 inline double squares_of_walk(std::span<double const> steps) noexcept {
     auto const part = steps.size() / 4;
     double const* const x = steps.data();
@@ -86,12 +87,11 @@ inline void take_off_line(std::span<double> values) noexcept {
 /// `room` is memory that the caller lends.
 inline kpss_answer kpss(std::span<double const> values, kpss_request const& asked, std::vector<double>& room) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN(), eps = std::numeric_limits<double>::epsilon();
-    auto const& unit = vector_unit::chosen();
     auto const n = values.size();
     auto const count = static_cast<double>(n);
-    kpss_answer got;
-    got.n = n, got.statistic = got.p = nan;
-    auto const none = [&](no_answer why) { return got.why = why, got; };
+    kpss_answer answer;
+    answer.n = n, answer.statistic = answer.p = nan;
+    auto const none = [&](no_answer why) { return answer.why = why, answer; };
     if (n == 0) return none(no_answer::too_short);
     auto const [finite, least, most] = reach_of(values);
     if (!finite) return none(no_answer::not_finite);
@@ -109,38 +109,28 @@ inline kpss_answer kpss(std::span<double const> values, kpss_request const& aske
         for (std::size_t i = 0; i < n; ++i) room[i] = std::ldexp(values[i] - middle, -scale);
     detail::take_off_mean(room);
     if (asked.around == trend::linear) detail::take_off_line(room), detail::take_off_mean(room);
-    double const* const left = room.data();
-    double const squares = unit.dot(left, left, n);
+    double const squares = vector_unit::chosen().dot(room.data(), room.data(), n);
     double const rounding = 16 * eps * count;
     if (squares <= rounding * rounding * count) return none(no_answer::perfect_fit);
 
-    auto const shifted = [&](std::size_t by) { return unit.dot(left + by, left, n - by); };
     double lags = asked.lags;
-    if (asked.choice == long_run_lags::legacy) lags = std::ceil(12 * std::pow(count / 100, 0.25));
+    if (asked.choice == long_run_lags::legacy) lags = schwert_lags(n);
     if (asked.choice == long_run_lags::automatic) {
-        auto const looked = static_cast<std::size_t>(std::pow(count, 2.0 / 9));
-        double sum = squares / count, weighted = 0;
-        for (std::size_t i = 1; i <= looked && i < n; ++i) {
-            double const product = shifted(i) / (count / 2);
-            sum += product, weighted += static_cast<double>(i) * product;
-        }
-        double const ratio = weighted / sum;
-        lags = std::floor(1.1447 * std::cbrt(ratio * ratio) * std::cbrt(count));
+        lags = newey_west_lags(room, squares, static_cast<std::size_t>(std::pow(count, 2.0 / 9)));
         if (!std::isfinite(lags)) return none(no_answer::no_freedom);
     }
     if (asked.choice == long_run_lags::fixed && (lags < 0 || lags >= count)) return none(no_answer::bad_request);
-    // with all products counted the statistic is a half, whatever the data
+    // if all products counted, the statistic would be 1/2 whatever the data
     if (lags >= count - 1) return none(no_answer::no_freedom);
     auto const taken = static_cast<std::size_t>(lags);
-    double spread = squares;
-    for (std::size_t i = 1; i <= taken; ++i) spread += 2 * shifted(i) * (1 - static_cast<double>(i) / (lags + 1));
+    double const spread = long_run_sum(room, squares, taken);
     if (!(spread > rounding * squares)) return none(no_answer::perfect_fit); // a pattern that undoes itself
-    got.lags = static_cast<int>(taken);
-    got.statistic = detail::squares_of_walk(room) / (count * spread);
+    answer.lags = static_cast<int>(taken);
+    answer.statistic = detail::squares_of_walk(room) / (count * spread);
     auto const& table = asked.around == trend::constant ? detail::kpss_level : detail::kpss_trend;
-    got.p = detail::between(got.statistic, table, detail::kpss_p);
-    got.bound = got.statistic >= table.back() ? p_bound::at_most : got.statistic <= table.front() ? p_bound::at_least : p_bound::none;
-    return got;
+    answer.p = detail::between(answer.statistic, table, detail::kpss_p);
+    answer.bound = answer.statistic >= table.back() ? p_bound::at_most : answer.statistic <= table.front() ? p_bound::at_least : p_bound::none;
+    return answer;
 }
 inline kpss_answer kpss(std::span<double const> values, kpss_request const& asked = {}) {
     std::vector<double> room;

@@ -3,8 +3,8 @@
 //
 // How it works: under the null hypothesis every order of the pooled values is as likely as any other, so the samples walk along
 // a grid, a step right for a value of the first and a step up for one of the second. The chance of a walk that comes as far
-// from the diagonal as the one that was seen is added up where it first does so; nothing is taken away from one, so small
-// chances keep their digits. Between equal values nobody looks. Walks go by the toss of a coin that falls to the first sample as
+// from the diagonal as the observed one is added up where it first does so; nothing is subtracted from one, so small
+// chances keep their digits. Between equal values the distance does not count. Walks go by the toss of a coin that falls to the first sample as
 // often as it has values, all places after so many tosses at once; those that reach a far place count by how likely tosses
 // lead on to the end. Of two samples of one size and no equal values the sum is known in closed form.
 #pragma once
@@ -38,7 +38,7 @@ struct ks_room {
 
 namespace detail {
 
-/// The chance of `hits` of so many tosses, of which each hits with the chance `a` and misses with `b`.
+/// The chance of `hits` in so many tosses; each hits with chance `a` and misses with chance `b`.
 inline double coin_chance(double hits, double tosses, double a, double b) noexcept {
     double const misses = tosses - hits;
     if (hits == 0) return std::pow(b, misses);
@@ -67,7 +67,7 @@ inline double far_walks(std::size_t m, std::size_t n, std::int64_t farthest, ks_
     room.walks[1] = 1;
     double const a = static_cast<double>(m) / static_cast<double>(m + n), b = static_cast<double>(n) / static_cast<double>(m + n);
     auto const apart = [&](std::size_t i, std::size_t s) { return std::abs(static_cast<std::int64_t>(i * n) - static_cast<std::int64_t>((s - i) * m)); };
-    double const all = coin_chance(static_cast<double>(m), static_cast<double>(m + n), a, b);
+    double const whole = coin_chance(static_cast<double>(m), static_cast<double>(m + n), a, b);
     double reached = 0;
     std::size_t low = 0, high = 0; // places that there may be walks at
     for (std::size_t s = 1; s <= m + n; ++s) {
@@ -90,25 +90,25 @@ inline double far_walks(std::size_t m, std::size_t n, std::int64_t farthest, ks_
         }
         std::swap(room.walks, room.next);
     }
-    return reached / all;
+    return reached / whole;
 }
 
 } // namespace detail
 
-/// `most_steps`: of the grid, that are counted one by one; beyond, the limit is taken.
+/// `most_steps`: larger grids are not counted; the limiting distribution is used instead.
 inline ks_answer ks(std::span<double const> first, std::span<double const> second, ks_room& room, double most_steps = 1e8) {
-    ks_answer got;
+    ks_answer answer;
     auto const m = first.size(), n = second.size();
-    got.first = m, got.second = n;
+    answer.first = m, answer.second = n;
     auto const none = [&](no_answer why) {
-        got.why = why, got.statistic = got.p = std::numeric_limits<double>::quiet_NaN();
-        return got;
+        answer.why = why, answer.statistic = answer.p = std::numeric_limits<double>::quiet_NaN();
+        return answer;
     };
     if (!all_finite(first) || !all_finite(second)) return none(no_answer::not_finite);
     if (m == 0 || n == 0) return none(no_answer::too_short);
     room.first.assign(first.begin(), first.end()), room.second.assign(second.begin(), second.end());
     std::sort(room.first.begin(), room.first.end()), std::sort(room.second.begin(), room.second.end());
-    // distances times m n, so that they are whole
+    // distances times m n, which are whole numbers
     auto const apart = [&](std::size_t i, std::size_t j) {
         auto const a = static_cast<std::int64_t>(i * n), b = static_cast<std::int64_t>(j * m);
         return a < b ? b - a : a - b;
@@ -122,17 +122,17 @@ inline ks_answer ks(std::span<double const> first, std::span<double const> secon
         room.looks[i + j] = 1;
         farthest = std::max(farthest, apart(i, j));
     }
-    got.statistic = static_cast<double>(farthest) / (static_cast<double>(m) * static_cast<double>(n));
-    if (farthest == 0) return got.p = 1, got;
+    answer.statistic = static_cast<double>(farthest) / (static_cast<double>(m) * static_cast<double>(n));
+    if (farthest == 0) return answer.p = 1, answer;
     auto const both = static_cast<double>(m) * static_cast<double>(n);
     if (both > most_steps) {
-        got.exact = false;
-        got.p = kolmogorov_upper(got.statistic * std::sqrt(both / static_cast<double>(m + n)));
-        return got;
+        answer.exact = false;
+        answer.p = kolmogorov_upper(answer.statistic * std::sqrt(both / static_cast<double>(m + n)));
+        return answer;
     }
     bool const tied = std::find(room.looks.begin() + 1, room.looks.end(), 0) != room.looks.end();
-    got.p = std::min(1.0, m == n && !tied ? detail::far_walks_of_a_square(m, static_cast<std::size_t>(farthest) / m) : detail::far_walks(m, n, farthest, room));
-    return got;
+    answer.p = std::min(1.0, m == n && !tied ? detail::far_walks_of_a_square(m, static_cast<std::size_t>(farthest) / m) : detail::far_walks(m, n, farthest, room));
+    return answer;
 }
 inline ks_answer ks(std::span<double const> first, std::span<double const> second) {
     ks_room room;

@@ -68,18 +68,18 @@ struct lag_polynomial {
     static lag_polynomial from_coordinates(double const* x, std::size_t order) noexcept {
         levinson steps;
         steps.set({x, order});
-        lag_polynomial got;
-        got.order = order;
-        std::copy_n(steps.last(), order + 1, got.c.begin());
-        return got;
+        lag_polynomial product;
+        product.order = order;
+        std::copy_n(steps.last(), order + 1, product.c.begin());
+        return product;
     }
     /// Times 1 - az - bz²; a single root where b is 0.
     lag_polynomial times(double a, double b) const noexcept {
         auto const coefficient = [&](std::size_t i) { return i == 0 ? 1.0 : i > order ? 0.0 : -c[i]; };
-        lag_polynomial got;
-        got.order = order + (b != 0 ? 2 : 1);
-        for (std::size_t i = 1; i <= got.order; ++i) got.c[i] = -(coefficient(i) - a * coefficient(i - 1) - (i > 1 ? b * coefficient(i - 2) : 0));
-        return got;
+        lag_polynomial product;
+        product.order = order + (b != 0 ? 2 : 1);
+        for (std::size_t i = 1; i <= product.order; ++i) product.c[i] = -(coefficient(i) - a * coefficient(i - 1) - (i > 1 ? b * coefficient(i - 2) : 0));
+        return product;
     }
     /// Back to coordinates, of partial autocorrelations at most 1 - `short_of`; false where it has a root inside the unit circle or on it.
     bool to_coordinates(double* x, double short_of = 0) const noexcept {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Linear regression: coefficients, their errors (by the usual rule, or such as hold with residuals that depend on their
-// neighbours), leverage; and ridge regression.
+// Linear regression: coefficients, their errors (the usual ones, or HAC errors for residuals that depend on their neighbours),
+// leverage; and ridge regression.
 //
-// How it works: with an intercept all is taken off its mean, and columns are brought to one size by powers of two. Householder's
-// reflections give the triangle; the coefficients are then corrected by what they leave unexplained, which is added up with more
-// digits than a double has (corrected semi-normal equations; Björck 1987). A ridge is a few more rows of the matrix.
+// How it works: with an intercept all columns are centred, and powers of two bring them to one size. Householder's reflections give
+// the triangle. The coefficients are then corrected by the residuals, which are summed with more digits than a double has
+// (corrected semi-normal equations; Björck 1987). A ridge is a few more rows of the matrix.
 #pragma once
 #include <sb/stats/answer.hpp>
+#include <sb/stats/interval.hpp>
 #include <sb/stats/orthogonal.hpp>
 #include <sb/stats/student_t.hpp>
 #include <algorithm>
@@ -24,8 +25,8 @@ struct regression_request {
     int neighbours = -1; ///< residuals so many places apart may depend on each other (Newey and West, Bartlett's weights); -1: none do, and all spread alike
 };
 
-/// What a new row is held against (prediction.hpp): the middle of all rows, or zeros without an intercept, and the triangle of the
-/// columns in their units. Only where residuals are taken to spread alike, and nothing is paid for coefficients.
+/// What a prediction for a new row needs (prediction.hpp): the mean of all rows, or zeros without an intercept, and the triangle of
+/// the columns in their units. It is there only without HAC errors and without a ridge.
 struct regression_shape {
     std::vector<long double> middle;
     long double height = 0; ///< of y in that middle
@@ -45,11 +46,8 @@ struct regression_answer {
     regression_shape shape = {};
     explicit operator bool() const noexcept { return why == no_answer::none; }
 
-    struct bounds {
-        double lo = 0, hi = 0;
-    };
     /// Of a coefficient, by Student's t.
-    bounds interval_of(std::size_t column, double confidence = 0.95) const noexcept {
+    interval interval_of(std::size_t column, double confidence = 0.95) const noexcept {
         double const half = student_t_quantile((1 - confidence) / 2, freedom) * errors[column];
         return {coefficients[column] - half, coefficients[column] + half};
     }
@@ -63,17 +61,17 @@ public:
         : columns_{columns}, y_{y}, asked_{asked}, n_{y.size()}, k_{columns.size()}, rows_{n_ + (asked.ridge > 0 ? k_ : 0)} {}
 
     regression_answer run() {
-        regression_answer got;
-        got.n = n_;
-        got.why = answer(got);
-        return got;
+        regression_answer found;
+        found.n = n_;
+        found.why = answer(found);
+        return found;
     }
 
 private:
     using precise = long double; // where there is none that is longer, a step more of the correction would be needed
     static constexpr double eps = std::numeric_limits<double>::epsilon();
 
-    no_answer answer(regression_answer& got) {
+    no_answer answer(regression_answer& found) {
         for (auto const& each : columns_)
             if (each.size() != n_) return no_answer::bad_request;
         if (!(asked_.ridge >= 0) || k_ == 0) return no_answer::bad_request;
@@ -88,12 +86,12 @@ private:
         auto const explained = triangulate(triangle_, rows_, k_);
         if (explained < k_) return is_constant(explained) && k_ == 1 ? no_answer::constant : no_answer::collinear;
         solve();
-        got.freedom = static_cast<double>(n_) - static_cast<double>(terms);
-        tell(got);
+        found.freedom = static_cast<double>(n_) - static_cast<double>(terms);
+        tell(found);
         if (asked_.ridge > 0) return no_answer::none;
         if (n_ == terms) return no_answer::no_freedom;
-        tell_errors(got);
-        if (asked_.neighbours < 0) tell_shape(got.shape);
+        tell_errors(found);
+        if (asked_.neighbours < 0) tell_shape(found.shape);
         return no_answer::none;
     }
 
@@ -173,27 +171,27 @@ private:
         }
     }
 
-    void tell(regression_answer& got) {
+    void tell(regression_answer& found) {
         precise at_zero = means_[k_], squares = 0, whole = 0;
         for (std::size_t c = 0; c < k_; ++c) {
             auto const b = std::ldexp(scaled_[c], -scales_[c]);
             at_zero -= b * means_[c];
-            got.coefficients.push_back(static_cast<double>(b));
+            found.coefficients.push_back(static_cast<double>(b));
         }
-        if (asked_.intercept) got.intercept = static_cast<double>(at_zero);
+        if (asked_.intercept) found.intercept = static_cast<double>(at_zero);
         double largest = 0;
         for (std::size_t r = 0; r < n_; ++r) {
-            got.residuals.push_back(static_cast<double>(left_[r]));
+            found.residuals.push_back(static_cast<double>(left_[r]));
             auto const off = static_cast<precise>(y_[r]) - means_[k_];
             squares += left_[r] * left_[r], whole += off * off;
             largest = std::max(largest, std::abs(y_[r]));
         }
-        // what the rounding of y alone would leave is nothing
+        // residuals within the rounding of y count as none
         auto const rounding = static_cast<precise>(eps) * eps * static_cast<precise>(largest) * largest * static_cast<precise>(n_) / 4;
         if (squares <= rounding) squares = 0;
         squares_ = squares;
-        got.r2 = whole > 0 ? static_cast<double>(1 - squares / whole) : std::numeric_limits<double>::quiet_NaN();
-        got.residual_sd = got.freedom > 0 ? static_cast<double>(std::sqrt(squares / static_cast<precise>(got.freedom))) : std::numeric_limits<double>::quiet_NaN();
+        found.r2 = whole > 0 ? static_cast<double>(1 - squares / whole) : std::numeric_limits<double>::quiet_NaN();
+        found.residual_sd = found.freedom > 0 ? static_cast<double>(std::sqrt(squares / static_cast<precise>(found.freedom))) : std::numeric_limits<double>::quiet_NaN();
     }
 
     void tell_shape(regression_shape& shape) const {
@@ -202,7 +200,7 @@ private:
             for (std::size_t c = 0; c < k_; ++c) shape.triangle.push_back(r <= c ? upper(r, c) : 0);
     }
 
-    void tell_errors(regression_answer& got) {
+    void tell_errors(regression_answer& found) {
         // each row of the inverse of R'R, of the scaled columns
         std::vector<double> inverse(k_ * k_, 0);
         for (std::size_t c = 0; c < k_; ++c) {
@@ -216,16 +214,16 @@ private:
             forward(row);
             double sum = share;
             for (double const x : row) sum += x * x;
-            got.leverage.push_back(sum);
+            found.leverage.push_back(sum);
         }
         if (asked_.neighbours < 0) {
-            auto const spread = static_cast<double>(squares_ / static_cast<precise>(got.freedom));
-            for (std::size_t c = 0; c < k_; ++c) got.errors.push_back(std::ldexp(std::sqrt(spread * inverse[c * k_ + c]), -scales_[c]));
+            auto const spread = static_cast<double>(squares_ / static_cast<precise>(found.freedom));
+            for (std::size_t c = 0; c < k_; ++c) found.errors.push_back(std::ldexp(std::sqrt(spread * inverse[c * k_ + c]), -scales_[c]));
             if (!asked_.intercept) return;
             precise sum = share;
             for (std::size_t a = 0; a < k_; ++a)
                 for (std::size_t b = 0; b < k_; ++b) sum += scaled_mean(a) * scaled_mean(b) * inverse[a * k_ + b];
-            got.intercept_error = static_cast<double>(std::sqrt(static_cast<precise>(spread) * sum));
+            found.intercept_error = static_cast<double>(std::sqrt(static_cast<precise>(spread) * sum));
             return;
         }
         // each row's share in each coefficient, times its residual: what depends on neighbours is their sum
@@ -236,10 +234,10 @@ private:
             for (std::size_t c = 0; c < k_; ++c) {
                 double sum = 0;
                 for (std::size_t other = 0; other < k_; ++other) sum += inverse[c * k_ + other] * matrix_[other * rows_ + r];
-                shares[c * n_ + r] = std::ldexp(sum, -scales_[c]) * got.residuals[r];
+                shares[c * n_ + r] = std::ldexp(sum, -scales_[c]) * found.residuals[r];
                 of_intercept -= static_cast<double>(scaled_mean(c)) * sum;
             }
-            if (asked_.intercept) shares[k_ * n_ + r] = of_intercept * got.residuals[r];
+            if (asked_.intercept) shares[k_ * n_ + r] = of_intercept * found.residuals[r];
         }
         auto const error_of = [&](std::size_t term) {
             double const* const of = shares.data() + term * n_;
@@ -253,8 +251,8 @@ private:
                 sum += 2 * (1 - lag / (asked_.neighbours + 1.0)) * product(static_cast<std::size_t>(lag));
             return std::sqrt(std::max(sum, 0.0));
         };
-        for (std::size_t c = 0; c < k_; ++c) got.errors.push_back(error_of(c));
-        if (asked_.intercept) got.intercept_error = error_of(k_);
+        for (std::size_t c = 0; c < k_; ++c) found.errors.push_back(error_of(c));
+        if (asked_.intercept) found.intercept_error = error_of(k_);
     }
     precise scaled_mean(std::size_t column) const noexcept { return std::ldexp(means_[column], -scales_[column]); }
 
@@ -271,7 +269,7 @@ private:
 
 } // namespace detail
 
-/// y by these columns, each as long as y.
+/// Regresses y on these columns; each is as long as y.
 inline regression_answer least_squares(std::span<std::span<double const> const> columns, std::span<double const> y, regression_request const& asked = {}) {
     return detail::regression{columns, y, asked}.run();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Levene's test: do groups spread alike? By distances from each group's median (Brown and Forsythe), mean or trimmed mean.
+// Levene's test: do groups have equal spreads? It compares distances from each group's median (Brown and Forsythe), mean or trimmed mean.
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <sb/stats/f_distribution.hpp>
@@ -61,12 +61,12 @@ inline double center_of(std::span<double> values, levene_request const& asked) n
 /// `room` is memory that the caller lends.
 inline levene_answer levene(std::span<std::span<double const> const> groups, levene_request const& asked, std::vector<double>& room) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN(), eps = std::numeric_limits<double>::epsilon();
-    levene_answer got;
-    got.groups = groups.size(), got.statistic = got.p = nan;
-    auto const none = [&](no_answer why) { return got.why = why, got; };
+    levene_answer answer;
+    answer.groups = groups.size(), answer.statistic = answer.p = nan;
+    auto const none = [&](no_answer why) { return answer.why = why, answer; };
     double farthest = 0, largest = 0;
     for (auto const& group : groups) {
-        got.n += group.size();
+        answer.n += group.size();
         for (double const x : group) {
             if (!std::isfinite(x)) return none(no_answer::not_finite);
             largest = std::max(largest, std::abs(x));
@@ -75,7 +75,7 @@ inline levene_answer levene(std::span<std::span<double const> const> groups, lev
     if (groups.size() < 2 || std::any_of(groups.begin(), groups.end(), [](auto const& each) { return each.size() < detail::fewest_to_spread; })) return none(no_answer::too_short);
     if (!(asked.trim >= 0 && asked.trim <= 0.5)) return none(no_answer::bad_request);
 
-    room.resize(got.n);
+    room.resize(answer.n);
     auto* at = room.data();
     for (auto const& group : groups) {
         std::span<double> const distances{at, group.size()};
@@ -90,7 +90,7 @@ inline levene_answer levene(std::span<std::span<double const> const> groups, lev
     (void)std::frexp(farthest, &scale);
     for (double& x : room) x = std::ldexp(x, -scale);
 
-    double const whole = detail::mean_of(room), count = static_cast<double>(got.n), kinds = static_cast<double>(groups.size());
+    double const whole = detail::mean_of(room), count = static_cast<double>(answer.n), kinds = static_cast<double>(groups.size());
     double between = 0, within = 0;
     at = room.data();
     for (auto const& group : groups) {
@@ -102,9 +102,9 @@ inline levene_answer levene(std::span<std::span<double const> const> groups, lev
     }
     double const rounding = 8 * std::max(eps, eps * std::ldexp(largest, -scale)); // of a distance, from subtracting the centre
     if (within <= rounding * rounding * count) return none(between <= rounding * rounding * count ? no_answer::constant : no_answer::perfect_fit);
-    got.statistic = between / (kinds - 1) / (within / (count - kinds));
-    got.p = f_upper(got.statistic, kinds - 1, count - kinds);
-    return got;
+    answer.statistic = between / (kinds - 1) / (within / (count - kinds));
+    answer.p = f_upper(answer.statistic, kinds - 1, count - kinds);
+    return answer;
 }
 inline levene_answer levene(std::span<std::span<double const> const> groups, levene_request const& asked = {}) {
     std::vector<double> room;

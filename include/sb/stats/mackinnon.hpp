@@ -50,7 +50,7 @@ inline double dickey_fuller_p(double statistic, trend with) noexcept {
     return normal_upper(-z);
 }
 
-/// What the statistic must be below at 1, 5 and 10 %, with this many observations; NaN without any.
+/// The critical values at 1, 5 and 10 % for this many observations; NaN without any.
 inline std::array<double, 3> dickey_fuller_critical(trend with, double observations) noexcept {
     std::array<double, 3> values;
     values.fill(std::numeric_limits<double>::quiet_NaN());

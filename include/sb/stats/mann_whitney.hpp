@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Two samples without any distribution: does one tend to be larger (Mann and Whitney), and by how much (Hodges and Lehmann)?
 //
-// How it works: under the null hypothesis any values of the pool may be the second sample's, so the sums of its ranks are counted
-// over all choices, one value of the pool after the other; equal values share their middle rank, which doubled is whole. Of few
-// different values, or few that are not the same one, only how many of each are chosen is counted (tie_tables.hpp); beyond, where
-// most are one value, how many of the others are. Of all
-// differences between the samples those in the middle are found without laying them out: how many lie below a bound is counted
-// along the two sorted samples, and the bound is halved in on, double by double.
+// How it works: under the null hypothesis any values of the pool may be the second sample's, so rank sums are counted over all
+// choices, one value of the pool after the other. Equal values share their middle rank; doubled, it is a whole number. When few
+// values differ, or nearly all are one value, it is enough to count how many of each value are chosen (tie_tables.hpp); beyond
+// that, when most are one value, how many of the others. The middle differences between the samples are found without storing
+// all of them: a walk along the two sorted samples counts how many lie below a bound, and bisection narrows the bound to a double.
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <sb/stats/interval.hpp>
@@ -39,14 +38,14 @@ struct rank_sum_answer {
 
 namespace detail {
 
-/// The doubles in the order of whole numbers.
+/// Maps doubles to whole numbers of the same order.
 inline std::int64_t place_of(double x) noexcept {
     auto const bits = std::bit_cast<std::int64_t>(x);
     return bits < 0 ? std::numeric_limits<std::int64_t>::min() - bits : bits;
 }
 inline double at_place(std::int64_t place) noexcept { return std::bit_cast<double>(place < 0 ? std::numeric_limits<std::int64_t>::min() - place : place); }
 
-/// The `k`-th smallest (from 1) of second less first, of sorted samples.
+/// The `k`-th smallest difference (from 1), second minus first, of sorted samples.
 inline double nth_difference(std::span<double const> first, std::span<double const> second, std::uint64_t k) noexcept {
     auto low = place_of(second.front() - first.back()), high = place_of(second.back() - first.front());
     while (low < high) {
@@ -64,17 +63,16 @@ inline double nth_difference(std::span<double const> first, std::span<double con
     return at_place(low) + 0.0; // minus zero is none
 }
 
-/// How likely each sum of `chosen` of these whole ranks is, when any choice is as likely: [sum], the least ranks that there may be
-/// taken off.
+/// The chance of each sum of `chosen` of these whole ranks when all choices are equally likely, at [sum - least possible sum].
 inline void rank_sum_chances(std::span<std::size_t const> ranks, std::size_t chosen, std::size_t most, std::vector<double>& chances) {
     auto const width = most + 1;
     chances.assign((chosen + 1) * width, 0); // of having taken so many with that sum
     chances[0] = 1;
-    double const all = static_cast<double>(ranks.size());
+    double const count = static_cast<double>(ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i)
         for (std::size_t k = std::min(i + 1, chosen) + 1; k-- > 0;) {
             // the chance that this one is taken, with k - 1 of those before it, and that it is not
-            double const left = all - static_cast<double>(i);
+            double const left = count - static_cast<double>(i);
             double const take = (static_cast<double>(chosen) - static_cast<double>(k) + 1) / left, pass = 1 - (static_cast<double>(chosen) - static_cast<double>(k)) / left;
             double* const here = chances.data() + k * width;
             double const* const before = here - width;
@@ -85,8 +83,8 @@ inline void rank_sum_chances(std::span<std::size_t const> ranks, std::size_t cho
         }
 }
 
-/// The chance that doubled ranks of so many chosen, their mean taken off, have a sum so far from nothing: by how many are not the commonest
-/// value, which may be seldom and then to one side, and by normal distributions of what those add.
+/// The chance that the centred doubled ranks of so many chosen values have a sum this far from 0. It counts how many of them are not
+/// the commonest value (few, and perhaps all on one side) and adds normal distributions for what those contribute.
 inline double far_sums(std::span<std::size_t const> counts, std::size_t chosen, double far) {
     other_values const of{counts};
     double p = 0;
@@ -99,15 +97,15 @@ inline double far_sums(std::span<std::size_t const> counts, std::size_t chosen, 
 
 } // namespace detail
 
-/// `most_steps`: of counting; beyond, the normal distribution is taken. Of two different values, of few, or of many equal ones among
-/// few others, p is always counted, whatever the sizes.
+/// `most_steps`: counting takes no more; beyond, the normal distribution is used. With two different values, with few, or with
+/// nearly all equal, p is always counted, whatever the sizes.
 inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<double const> second, double confidence = 0.95, double most_steps = 2e7) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
-    rank_sum_answer got;
-    auto const m = got.first = first.size(), n = got.second = second.size(), all = m + n;
+    rank_sum_answer answer;
+    auto const m = answer.first = first.size(), n = answer.second = second.size(), size = m + n;
     auto const none = [&](no_answer why) {
-        got.why = why, got.statistic = got.p = got.effect = got.shift = nan, got.shift_interval = {nan, nan};
-        return got;
+        answer.why = why, answer.statistic = answer.p = answer.effect = answer.shift = nan, answer.shift_interval = {nan, nan};
+        return answer;
     };
     if (!all_finite(first) || !all_finite(second)) return none(no_answer::not_finite);
     if (m == 0 || n == 0) return none(no_answer::too_short);
@@ -117,7 +115,7 @@ inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<dou
 
     // doubled ranks of the pool, in order; those of the second sample added up
     std::vector<std::size_t> ranks, counts; // of all; of equal values
-    ranks.reserve(all);
+    ranks.reserve(size);
     std::size_t own = 0, step = 0; // what divides every difference of ranks
     double ties = 0, log_chance = 0; // of so many of each value in the second sample
     bool tied = false;
@@ -138,12 +136,12 @@ inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<dou
     if (ranks.front() == ranks.back()) return none(no_answer::constant);
     auto const dm = static_cast<double>(m), dn = static_cast<double>(n), pairs = dm * dn, whole = dm + dn;
     auto const least = n * (n + 1); // twice the sum of ranks 1 … n
-    got.statistic = (static_cast<double>(own) - static_cast<double>(least)) / 2;
-    got.effect = got.statistic / pairs;
+    answer.statistic = (static_cast<double>(own) - static_cast<double>(least)) / 2;
+    answer.effect = answer.statistic / pairs;
 
     auto const total = static_cast<std::uint64_t>(m) * n;
     double const low_median = detail::nth_difference(a, b, (total + 1) / 2), high_median = total % 2 ? low_median : detail::nth_difference(a, b, total / 2 + 1);
-    got.shift = low_median + (high_median - low_median) / 2;
+    answer.shift = low_median + (high_median - low_median) / 2;
 
     // the chances of sums without ties are needed for the interval, those with ties for p
     double const spread = std::sqrt(pairs / 12 * (whole + 1 - ties / (whole * (whole - 1))));
@@ -158,12 +156,12 @@ inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<dou
         auto const far = static_cast<std::int64_t>(std::abs(static_cast<double>(own) - middle));
         of_ties = detail::tie_tables{counts, sizes, detail::table_score::products, second_only}.farther(far, std::min(most_steps, detail::most_table_steps));
     }
-    got.exact = of_ties || steps * (tied ? 2 : 1) <= most_steps;
+    answer.exact = of_ties || steps * (tied ? 2 : 1) <= most_steps;
     double const tail = (1 - confidence) / 2;
     std::uint64_t beyond = 0; // differences that may lie outside on each side
     if (steps <= most_steps) {
-        std::vector<std::size_t> plain(all);
-        for (std::size_t i = 0; i < all; ++i) plain[i] = i + 1;
+        std::vector<std::size_t> plain(size);
+        for (std::size_t i = 0; i < size; ++i) plain[i] = i + 1;
         auto const lowest = few * (few + 1) / 2, most = lowest + m * n;
         detail::rank_sum_chances(plain, few, most, chances);
         double const* const last = chances.data() + few * (most + 1);
@@ -176,21 +174,21 @@ inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<dou
             }
         }
         if (!tied) {
-            double const half = pairs / 2, off = std::abs(got.statistic - half);
+            double const half = pairs / 2, off = std::abs(answer.statistic - half);
             double reached = 0;
             for (std::size_t u = 0; u <= m * n; ++u)
                 if (std::abs(static_cast<double>(u) - half) >= off) reached += last[lowest + u];
-            got.p = std::min(1.0, reached);
+            answer.p = std::min(1.0, reached);
         }
     } else {
         double const z = normal_quantile(tail), width = z * std::sqrt(pairs / 12 * (whole + 1));
         beyond = static_cast<std::uint64_t>(std::max(0.0, std::floor(pairs / 2 - width)));
     }
-    if (beyond == 0) got.shift_interval = {-infinite, infinite};
-    else got.shift_interval = {detail::nth_difference(a, b, beyond), detail::nth_difference(a, b, total + 1 - beyond)};
+    if (beyond == 0) answer.shift_interval = {-infinite, infinite};
+    else answer.shift_interval = {detail::nth_difference(a, b, beyond), detail::nth_difference(a, b, total + 1 - beyond)};
 
-    if (of_ties) got.p = *of_ties;
-    else if (got.exact && tied) {
+    if (of_ties) answer.p = *of_ties;
+    else if (answer.exact && tied) {
         auto const most = *std::max_element(ranks.begin(), ranks.end()) * few;
         detail::rank_sum_chances(ranks, few, most, chances);
         double const* const last = chances.data() + few * (most + 1);
@@ -198,13 +196,13 @@ inline rank_sum_answer mann_whitney(std::span<double const> first, std::span<dou
         double reached = 0;
         for (std::size_t sum = 0; sum <= most; ++sum)
             if (std::abs(static_cast<double>(sum) - middle_of_few) >= off) reached += last[sum];
-        got.p = std::min(1.0, reached);
-    } else if (!got.exact) {
-        double const half_step = std::max(0.5, static_cast<double>(step) / 4), off = std::max(0.0, std::abs(got.statistic - pairs / 2) - half_step);
+        answer.p = std::min(1.0, reached);
+    } else if (!answer.exact) {
+        double const half_step = std::max(0.5, static_cast<double>(step) / 4), off = std::max(0.0, std::abs(answer.statistic - pairs / 2) - half_step);
         double const p = detail::other_values{counts}.are_few() ? detail::far_sums(counts, n, 2 * off) : 2 * normal_upper(off / spread);
-        got.p = std::clamp(p, std::exp(log_chance - detail::log_choices(all, n)), 1.0);
+        answer.p = std::clamp(p, std::exp(log_chance - detail::log_choices(size, n)), 1.0);
     }
-    return got;
+    return answer;
 }
 
 } // namespace sb::stats

@@ -65,18 +65,18 @@ minimum minimise(Function& function, std::span<double> x, minimise_request const
         for (std::size_t i = 0; i < n; ++i) sum += a[i] * b[i];
         return sum;
     };
-    minimum got;
-    got.value = function.value(x), got.values = 1;
-    if (!std::isfinite(got.value)) return got;
+    minimum lowest;
+    lowest.value = function.value(x), lowest.values = 1;
+    if (!std::isfinite(lowest.value)) return lowest;
     function.gradient(view(slope));
     bool fresh = true, told = true; // the shape is the guess; value() and gradient() last told of x
     auto const reset = [&] {
-        if (!told) (void)function.value(x), function.gradient(view(slope)), ++got.values;
+        if (!told) (void)function.value(x), function.gradient(view(slope)), ++lowest.values;
         function.guess(std::span<double>{flat.data(), n * n});
         fresh = told = true;
     };
     reset();
-    while (got.steps < asked.most_steps) {
+    while (lowest.steps < asked.most_steps) {
         double largest = 0;
         for (std::size_t a = 0; a < n; ++a) {
             step[a] = 0;
@@ -85,12 +85,12 @@ minimum minimise(Function& function, std::span<double> x, minimise_request const
         }
         double const downhill = dot(step, slope);
         if (!(downhill < 0)) { // rounding has spoilt the shape, or this is the bottom
-            if (fresh) return got.reached = true, got;
+            if (fresh) return lowest.reached = true, lowest;
             reset();
             continue;
         }
         if (-downhill / 2 < asked.tolerance) {
-            if (fresh) return got.reached = true, got;
+            if (fresh) return lowest.reached = true, lowest;
             reset(); // a shape gone wrong promises as little as the bottom does
             continue;
         }
@@ -99,17 +99,17 @@ minimum minimise(Function& function, std::span<double> x, minimise_request const
         told = false;
         for (int tries = 0; tries < 40; ++tries) {
             for (std::size_t a = 0; a < n; ++a) tried[a] = x[a] + length * step[a];
-            value = function.value(view(tried)), ++got.values;
-            if (value <= got.value + 1e-4 * length * downhill) {
+            value = function.value(view(tried)), ++lowest.values;
+            if (value <= lowest.value + 1e-4 * length * downhill) {
                 found = true;
                 break;
             }
             if (-length * downhill < asked.tolerance * 1e-3) break;
-            double const bend = (value - got.value) / length - downhill; // of the parabola through what is known
+            double const bend = (value - lowest.value) / length - downhill; // of the parabola through what is known
             length *= std::isfinite(value) && bend > 0 ? std::clamp(-downhill / (2 * bend), 0.1, 0.5) : 0.2;
         }
         if (!found) {
-            if (fresh) return got.reached = true, got;
+            if (fresh) return lowest.reached = true, lowest;
             reset();
             continue;
         }
@@ -119,9 +119,9 @@ minimum minimise(Function& function, std::span<double> x, minimise_request const
             step[a] = tried[a] - x[a], x[a] = tried[a];
             turned[a] = next_slope[a] - slope[a], slope[a] = next_slope[a];
         }
-        got.value = value, ++got.steps;
+        lowest.value = value, ++lowest.steps;
         double const curved = dot(step, turned);
-        fresh = got.steps < asked.guesses;
+        fresh = lowest.steps < asked.guesses;
         if (fresh) {
             function.guess(std::span<double>{flat.data(), n * n});
         } else if (curved > 1e-12 * std::sqrt(dot(step, step) * dot(turned, turned))) {
@@ -142,7 +142,7 @@ minimum minimise(Function& function, std::span<double> x, minimise_request const
                 for (std::size_t b = 0; b < n; ++b) shape(b, a) *= turn;
             }
     }
-    return got;
+    return lowest;
 }
 
 } // namespace sb::stats

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Count, mean and spread of a stream, and how two streams move together: in one pass, and merged from parts.
 //
-// How it works: Welford's updates, of distances from the first value, so that what all values share costs no digits (of values that are
-// there at once, two sums, the second of what the first left); parts are merged by Chan's. Values that are all the same have a spread of exactly nothing.
-// Squares are those of a double: of distances below 1e-154 a spread loses digits (below 1e-162 all of it), above 1e154 it is infinite; scaled_moments.hpp
-// has no such bounds.
+// How it works: Welford's updates work on distances from the first value, so an offset that all values share costs no digits. When
+// all values are there at once, two passes add them up, the second over what the first left. Chan's formula merges parts. If all
+// values are the same, the spread is exactly 0. Squares are doubles: for distances below 1e-154 the spread loses digits (below
+// 1e-162 all of them), above 1e154 it is infinite; scaled_moments.hpp has no such bounds.
 #pragma once
 #include <sb/stats/sums.hpp>
 #include <algorithm>
@@ -35,24 +35,24 @@ public:
         mean_ += off * (b / (a + b));
         count_ += other.count_;
     }
-    /// All at once: quicker than one by one, and the same but for rounding.
+    /// From all values at once: faster than one by one, and equal up to rounding.
     static moments of(std::span<double const> values) noexcept {
-        moments all;
-        if (values.empty()) return all;
+        moments merged;
+        if (values.empty()) return merged;
         auto const n = static_cast<double>(values.size());
-        all.count_ = static_cast<std::int64_t>(values.size()), all.origin_ = values.front();
-        double const middle = all.origin_ + sum_from(values, all.origin_) / n; // rounded where the values share much
+        merged.count_ = static_cast<std::int64_t>(values.size()), merged.origin_ = values.front();
+        double const middle = merged.origin_ + sum_from(values, merged.origin_) / n; // rounded where the values share much
         double const left = sum_from(values, middle);
-        all.mean_ = (middle - all.origin_) + left / n;
-        all.squares_ = std::max(squares_from(values, middle) - left * (left / n), 0.0);
-        if (std::isfinite(all.squares_)) return all;
-        all = {}; // a sum was too large
-        for (double const x : values) all.push(x);
-        return all;
+        merged.mean_ = (middle - merged.origin_) + left / n;
+        merged.squares_ = std::max(squares_from(values, middle) - left * (left / n), 0.0);
+        if (std::isfinite(merged.squares_)) return merged;
+        merged = {}; // a sum was too large
+        for (double const x : values) merged.push(x);
+        return merged;
     }
     std::int64_t count() const noexcept { return count_; }
     std::optional<double> mean() const noexcept { return count_ > 0 ? std::optional{origin_ + mean_} : std::nullopt; }
-    /// Of the population from a sample: n - 1 below.
+    /// Estimates the population's from a sample: divides by n - 1.
     std::optional<double> variance() const noexcept { return count_ > 1 ? std::optional{squares_ / static_cast<double>(count_ - 1)} : std::nullopt; }
     std::optional<double> stddev() const noexcept { return count_ > 1 ? std::optional{std::sqrt(squares_ / static_cast<double>(count_ - 1))} : std::nullopt; }
     double squares() const noexcept { return squares_; } ///< of the distances from the mean
@@ -84,12 +84,12 @@ public:
         count_ += other.count_;
     }
     std::int64_t count() const noexcept { return count_; }
-    /// Pearson's; nothing where either side does not move.
+    /// Pearson's correlation; none if either side is constant.
     std::optional<double> correlation() const noexcept {
         if (!(xx_ > 0 && yy_ > 0)) return std::nullopt;
         return std::clamp(xy_ / std::sqrt(xx_) / std::sqrt(yy_), -1.0, 1.0);
     }
-    /// Of y on x, by least squares.
+    /// The least-squares slope of y on x.
     std::optional<double> slope() const noexcept { return xx_ > 0 ? std::optional{xy_ / xx_} : std::nullopt; }
 
 private:
@@ -97,17 +97,17 @@ private:
     double x0_ = 0, y0_ = 0, mean_x_ = 0, mean_y_ = 0, xx_ = 0, yy_ = 0, xy_ = 0;
 };
 
-/// Of values with those `lag` places before; nothing where they do not move, or are too few.
+/// The correlation of values with those `lag` places before; none if they are constant or too few.
 inline std::optional<double> autocorrelation(std::span<double const> values, std::size_t lag = 1) noexcept {
-    auto const all = moments::of(values);
-    if (values.size() <= lag || !(all.squares() > 0)) return std::nullopt;
+    auto const whole = moments::of(values);
+    if (values.size() <= lag || !(whole.squares() > 0)) return std::nullopt;
     double const first = values.front();
     double mean = 0; // of distances from the first value
     for (double const x : values) mean += x - first;
     mean /= static_cast<double>(values.size());
     double sum = 0;
     for (std::size_t i = lag; i < values.size(); ++i) sum += (values[i] - first - mean) * (values[i - lag] - first - mean);
-    return sum / all.squares();
+    return sum / whole.squares();
 }
 
 } // namespace sb::stats

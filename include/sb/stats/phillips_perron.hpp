@@ -9,7 +9,9 @@
 #include <sb/stats/answer.hpp>
 #include <sb/stats/dot.hpp>
 #include <sb/stats/least_squares.hpp>
+#include <sb/stats/long_run.hpp>
 #include <sb/stats/mackinnon.hpp>
+#include <sb/stats/trend.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -64,39 +66,12 @@ inline double dickey_fuller_level_p(double statistic, trend with) noexcept {
     return 0.5 * std::erfc(-z / std::numbers::sqrt2);
 }
 
-namespace detail {
-
-/// The sum of products of residuals with themselves and, by Bartlett's weights, with earlier ones.
-inline double long_run(std::span<double const> residuals, std::size_t lags) noexcept {
-    auto const& unit = vector_unit::chosen();
-    double sum = unit.dot(residuals.data(), residuals.data(), residuals.size());
-    for (std::size_t lag = 1; lag <= lags; ++lag)
-        sum += 2 * (1 - static_cast<double>(lag) / static_cast<double>(lags + 1)) * unit.dot(residuals.data() + lag, residuals.data(), residuals.size() - lag);
-    return sum;
-}
-
-/// Newey's and West's (1994), with Bartlett's weights; NaN where products undo each other.
-inline double lags_by_data(std::span<double const> residuals) noexcept {
-    auto const& unit = vector_unit::chosen();
-    auto const n = static_cast<double>(residuals.size());
-    auto const looked = static_cast<std::size_t>(4 * std::pow(n / 100, 2.0 / 9));
-    double sum = unit.dot(residuals.data(), residuals.data(), residuals.size()), weighted = 0;
-    for (std::size_t lag = 1; lag <= looked && lag < residuals.size(); ++lag) {
-        double const product = 2 * unit.dot(residuals.data() + lag, residuals.data(), residuals.size() - lag);
-        sum += product, weighted += static_cast<double>(lag) * product;
-    }
-    double const ratio = weighted / sum;
-    return std::floor(1.1447 * std::cbrt(ratio * ratio) * std::cbrt(n));
-}
-
-} // namespace detail
-
 inline phillips_perron_answer phillips_perron(std::span<double const> values, phillips_perron_request const& asked = {}) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN(), eps = std::numeric_limits<double>::epsilon();
-    phillips_perron_answer got;
-    auto const n = got.n = values.size();
-    got.statistic = got.p = got.level_statistic = got.level_p = nan, got.critical = {nan, nan, nan};
-    auto const none = [&](no_answer why) { return got.why = why, got; };
+    phillips_perron_answer answer;
+    auto const n = answer.n = values.size();
+    answer.statistic = answer.p = answer.level_statistic = answer.level_p = nan, answer.critical = {nan, nan, nan};
+    auto const none = [&](no_answer why) { return answer.why = why, answer; };
     if (n == 0) return none(no_answer::too_short);
     if (!all_finite(values)) return none(no_answer::not_finite);
     auto const [least, most] = std::minmax_element(values.begin(), values.end());
@@ -127,26 +102,26 @@ inline phillips_perron_answer phillips_perron(std::span<double const> values, ph
 
     auto const& left = fit.residuals;
     auto const count = static_cast<double>(rows);
-    double const squares = detail::long_run(left, 0), rounding = std::ldexp(2 * eps * std::max(std::abs(*least), std::abs(*most)), -of_steps) + 16 * eps;
+    double const squares = vector_unit::chosen().dot(left.data(), left.data(), rows), rounding = std::ldexp(2 * eps * std::max(std::abs(*least), std::abs(*most)), -of_steps) + 16 * eps;
     if (!(fit.residual_sd > 0) || squares <= rounding * rounding * count) return none(no_answer::perfect_fit);
     double lags = asked.lags;
-    if (asked.choice == long_run_lags::legacy) lags = std::min(std::ceil(12 * std::pow(static_cast<double>(n) / 100, 0.25)), count - 1);
-    if (asked.choice == long_run_lags::automatic) lags = std::min(detail::lags_by_data(left), count - 1);
+    if (asked.choice == long_run_lags::legacy) lags = std::min(schwert_lags(n), count - 1);
+    if (asked.choice == long_run_lags::automatic) lags = std::min(newey_west_lags(left, squares, static_cast<std::size_t>(4 * std::pow(count / 100, 2.0 / 9))), count - 1);
     if (!std::isfinite(lags)) return none(no_answer::perfect_fit); // products that undo each other
     if (lags < 0 || lags >= count) return none(no_answer::bad_request);
-    double const spread = detail::long_run(left, static_cast<std::size_t>(lags));
+    double const spread = long_run_sum(left, squares, static_cast<std::size_t>(lags));
     if (!(spread > 16 * eps * count * squares)) return none(no_answer::perfect_fit); // a pattern that undoes itself
 
     // Phillips and Perron 1988; Hamilton 1994, 17.6
     double const error_share = count * fit.errors[0] / fit.residual_sd; // n times the coefficient's error, by the residuals' spread
     double const more = (spread - squares) / count; // what products add to the residuals' own
     // both in the series' own unit again
-    got.lags = static_cast<int>(lags), got.used = rows;
-    got.statistic = std::sqrt(squares / spread) * (fit.coefficients[0] / fit.errors[0]) - std::ldexp(0.5 * more / std::sqrt(spread / count) * error_share, of_steps - of_level);
-    got.level_statistic = count * std::ldexp(fit.coefficients[0], of_steps - of_level) - std::ldexp(0.5 * error_share * error_share * more, 2 * (of_steps - of_level));
-    got.p = dickey_fuller_p(got.statistic, asked.with), got.level_p = dickey_fuller_level_p(got.level_statistic, asked.with);
-    got.critical = dickey_fuller_critical(asked.with, count);
-    return got;
+    answer.lags = static_cast<int>(lags), answer.used = rows;
+    answer.statistic = std::sqrt(squares / spread) * (fit.coefficients[0] / fit.errors[0]) - std::ldexp(0.5 * more / std::sqrt(spread / count) * error_share, of_steps - of_level);
+    answer.level_statistic = count * std::ldexp(fit.coefficients[0], of_steps - of_level) - std::ldexp(0.5 * error_share * error_share * more, 2 * (of_steps - of_level));
+    answer.p = dickey_fuller_p(answer.statistic, asked.with), answer.level_p = dickey_fuller_level_p(answer.level_statistic, asked.with);
+    answer.critical = dickey_fuller_critical(asked.with, count);
+    return answer;
 }
 
 } // namespace sb::stats

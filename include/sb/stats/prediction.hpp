@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where one more observation will lie: after a sample, or on a row of a regression. Wider than the interval of a mean, for the
-// observation spreads by itself.
+// Where one more observation will lie: after a sample, or on a row of a regression. The interval is wider than that of a mean,
+// because the observation has a spread of its own.
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <sb/stats/interval.hpp>
@@ -16,13 +16,13 @@
 
 namespace sb::stats {
 
-/// Of observations that are independent, spread alike, and normal.
+/// For observations that are independent and normal with one spread.
 struct prediction_answer {
     no_answer why = no_answer::none;
     double value = 0; ///< what is expected; there also for a perfect fit
     double error = 0; ///< standard error of a new observation there
     double mean_error = 0; ///< of what is expected itself
-    double freedom = 0; ///< of the t that both are judged by
+    double freedom = 0; ///< degrees of freedom of both
     std::size_t n = 0; ///< observations before
     explicit operator bool() const noexcept { return why == no_answer::none; }
 
@@ -40,9 +40,9 @@ namespace detail {
 
 inline prediction_answer no_prediction(no_answer why, std::size_t n, double value = std::numeric_limits<double>::quiet_NaN()) noexcept {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    prediction_answer got;
-    got.why = why, got.n = n, got.value = value, got.error = got.mean_error = got.freedom = nan;
-    return got;
+    prediction_answer answer;
+    answer.why = why, answer.n = n, answer.value = value, answer.error = answer.mean_error = answer.freedom = nan;
+    return answer;
 }
 
 } // namespace detail
@@ -59,18 +59,18 @@ inline prediction_answer predict(std::span<double const> values) noexcept {
     int unit = 0; // a power of two, in which squares neither vanish nor overflow
     (void)std::frexp(range, &unit);
     double const from = values[n / 2];
-    moments all;
-    for (double const x : values) all.push(std::ldexp(x - from, -unit));
+    moments sample;
+    for (double const x : values) sample.push(std::ldexp(x - from, -unit));
     auto const count = static_cast<double>(n);
-    prediction_answer got;
-    double const spread = *all.stddev();
-    got.n = n, got.freedom = count - 1;
-    got.value = from + std::ldexp(*all.mean(), unit);
-    got.error = std::ldexp(spread * std::sqrt(1 + 1 / count), unit), got.mean_error = std::ldexp(spread / std::sqrt(count), unit);
-    return got;
+    prediction_answer answer;
+    double const spread = *sample.stddev();
+    answer.n = n, answer.freedom = count - 1;
+    answer.value = from + std::ldexp(*sample.mean(), unit);
+    answer.error = std::ldexp(spread * std::sqrt(1 + 1 / count), unit), answer.mean_error = std::ldexp(spread / std::sqrt(count), unit);
+    return answer;
 }
 
-/// How far a new row lies from those of a regression: its leverage, were it one of them. `x` as the columns were; NaN without a
+/// The leverage that a new row would have in a regression: how far it lies from the rows. `x` as the columns were; NaN without a
 /// shape.
 inline double leverage_at(regression_answer const& fit, std::span<double const> x) {
     auto const k = fit.shape.middle.size();
@@ -87,8 +87,8 @@ inline double leverage_at(regression_answer const& fit, std::span<double const> 
     return sum;
 }
 
-/// On a new row of this regression, `x` as its columns were: what is expected ± t s √(1 + leverage). Not of a ridge, nor of
-/// residuals that may depend on each other (bad_request).
+/// On a new row of this regression, with `x` in the order of its columns: the expected value ± t s √(1 + leverage). A ridge and
+/// residuals that may depend on each other have no such interval (bad_request).
 inline prediction_answer predict(regression_answer const& fit, std::span<double const> x) {
     auto const k = fit.coefficients.size();
     if (!fit) return detail::no_prediction(fit.why, fit.n);
@@ -96,13 +96,13 @@ inline prediction_answer predict(regression_answer const& fit, std::span<double 
     if (!all_finite(x)) return detail::no_prediction(no_answer::not_finite, fit.n);
     long double value = fit.shape.height;
     for (std::size_t c = 0; c < k; ++c) value += fit.coefficients[c] * (static_cast<long double>(x[c]) - fit.shape.middle[c]);
-    prediction_answer got;
-    got.n = fit.n, got.freedom = fit.freedom, got.value = static_cast<double>(value);
+    prediction_answer answer;
+    answer.n = fit.n, answer.freedom = fit.freedom, answer.value = static_cast<double>(value);
     double const far = leverage_at(fit, x);
-    got.error = fit.residual_sd * std::sqrt(1 + far), got.mean_error = fit.residual_sd * std::sqrt(far);
-    if (!std::isfinite(got.value) || !std::isfinite(got.error)) return detail::no_prediction(no_answer::not_finite, fit.n);
-    if (!(fit.residual_sd > 0)) return detail::no_prediction(no_answer::perfect_fit, fit.n, got.value);
-    return got;
+    answer.error = fit.residual_sd * std::sqrt(1 + far), answer.mean_error = fit.residual_sd * std::sqrt(far);
+    if (!std::isfinite(answer.value) || !std::isfinite(answer.error)) return detail::no_prediction(no_answer::not_finite, fit.n);
+    if (!(fit.residual_sd > 0)) return detail::no_prediction(no_answer::perfect_fit, fit.n, answer.value);
+    return answer;
 }
 
 } // namespace sb::stats

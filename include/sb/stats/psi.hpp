@@ -15,12 +15,12 @@
 
 namespace sb::stats {
 
-/// Recent values beyond the baseline's: into the bins at the ends, or dropped, as older programs do, for which a sample that is
-/// out of range altogether looks like one that has no values.
+/// Where recent values beyond the baseline's range go: into the bins at the ends, or nowhere. Older programs drop them; then a sample
+/// that is wholly out of range looks like an empty one.
 enum class psi_ends : std::uint8_t { into_end_bins, dropped };
 
-/// The bins of a baseline that is one value alone: what is less, what is it, and what is more; or as many as of any other of a range
-/// one wide around it, as numpy's histogram has them, for which how far is far depends on the unit (and which no double holds far out).
+/// The bins of a constant baseline: less, equal and more. Or the usual number of bins over a range of width 1 around it, as numpy's
+/// histogram has them; the result then depends on the unit, and far from zero no double holds such bins.
 enum class psi_flat : std::uint8_t { three_bins, unit_wide };
 
 struct psi_request {
@@ -45,7 +45,7 @@ inline constexpr double fewest_in_bin = 5; ///< values of either sample that a b
 inline constexpr std::size_t most_shuffles = 999, fewest_shuffles = 99;
 inline constexpr double most_psi_steps = 2e7; ///< values looked at for shuffles, a fraction of a second
 
-/// The index alone, of samples that are finite and not empty.
+/// Only the index, for samples that are finite and not empty.
 class psi_index {
 public:
     /// `counts` holds `counts_of(asked)`; what was counted stays there.
@@ -111,11 +111,11 @@ private:
 
 /// `room` is memory that the caller lends.
 inline psi_answer psi(std::span<double const> baseline, std::span<double const> recent, psi_request const& asked, std::vector<double>& room) {
-    psi_answer got;
-    got.baseline = baseline.size(), got.recent = recent.size();
+    psi_answer answer;
+    answer.baseline = baseline.size(), answer.recent = recent.size();
     auto const none = [&](no_answer why) {
-        got.why = why, got.index = got.p = std::numeric_limits<double>::quiet_NaN();
-        return got;
+        answer.why = why, answer.index = answer.p = std::numeric_limits<double>::quiet_NaN();
+        return answer;
     };
     if (!all_finite(baseline) || !all_finite(recent)) return none(no_answer::not_finite);
     if (baseline.empty() || recent.empty()) return none(no_answer::too_short);
@@ -123,30 +123,30 @@ inline psi_answer psi(std::span<double const> baseline, std::span<double const> 
     auto const whole = baseline.size() + recent.size();
     auto const counts = detail::psi_index::counts_of(asked);
     room.resize(counts + whole);
-    auto const all = std::span{room}.last(whole);
-    std::copy(recent.begin(), recent.end(), std::copy(baseline.begin(), baseline.end(), all.begin()));
+    auto const sorted = std::span{room}.last(whole);
+    std::copy(recent.begin(), recent.end(), std::copy(baseline.begin(), baseline.end(), sorted.begin()));
     detail::psi_index counter{asked, std::span{room}.first(counts)};
-    got.index = counter.of(baseline, recent);
-    if (!std::isfinite(got.index)) return none(no_answer::not_finite);
-    got.outside = counter.outside();
+    answer.index = counter.of(baseline, recent);
+    if (!std::isfinite(answer.index)) return none(no_answer::not_finite);
+    answer.outside = counter.outside();
     auto const n = static_cast<double>(whole);
     if (!counter.thin(static_cast<double>(std::min(baseline.size(), recent.size())), n)) {
         double const weight = 1 / static_cast<double>(baseline.size()) + 1 / static_cast<double>(recent.size());
-        got.p = chi_square_upper(got.index / weight, static_cast<double>(counter.bins() - 1));
-        return got;
+        answer.p = chi_square_upper(answer.index / weight, static_cast<double>(counter.bins() - 1));
+        return answer;
     }
-    // thin bins: how often do values that are dealt out anew give as large an index?
+    // thin bins: how often does a random division of the pooled values give as large an index?
     auto const shuffles = static_cast<std::size_t>(std::min(static_cast<double>(detail::most_shuffles), detail::most_psi_steps / n));
-    if (shuffles < detail::fewest_shuffles) return got.p = std::numeric_limits<double>::quiet_NaN(), got;
+    if (shuffles < detail::fewest_shuffles) return answer.p = std::numeric_limits<double>::quiet_NaN(), answer;
     random_stream chance{1};
     std::size_t as_large = 1; // as it came is one way of dealing
     for (std::size_t round = 0; round < shuffles; ++round) {
-        for (std::size_t i = 0; i + 1 < whole && i < baseline.size(); ++i) std::swap(all[i], all[i + chance.below(whole - i)]);
-        double const index = counter.of(all.first(baseline.size()), all.last(recent.size()));
-        as_large += !(index < got.index * (1 - 1e-12));
+        for (std::size_t i = 0; i + 1 < whole && i < baseline.size(); ++i) std::swap(sorted[i], sorted[i + chance.below(whole - i)]);
+        double const index = counter.of(sorted.first(baseline.size()), sorted.last(recent.size()));
+        as_large += !(index < answer.index * (1 - 1e-12));
     }
-    got.p = static_cast<double>(as_large) / static_cast<double>(shuffles + 1);
-    return got;
+    answer.p = static_cast<double>(as_large) / static_cast<double>(shuffles + 1);
+    return answer;
 }
 inline psi_answer psi(std::span<double const> baseline, std::span<double const> recent, psi_request const& asked = {}) {
     std::vector<double> room;

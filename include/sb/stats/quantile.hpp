@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Quantiles of a sample, as they are; quantile_sketch.hpp has them of a stream, within a stated bound.
+// Exact quantiles of a sample; quantile_sketch.hpp has those of a stream, within a stated bound.
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <algorithm>
@@ -12,9 +12,9 @@
 
 namespace sb::stats {
 
-/// What lies between two values (types 1, 6, 7 and 8 of Hyndman and Fan 1996): the upper one; a straight line, by places that
-/// split the distribution into equal parts on average; by places from the least value to the largest, as most programs do; by
-/// places that are right in the median, whatever the distribution.
+/// How a quantile between two values is found (types 1, 6, 7 and 8 of Hyndman and Fan 1996). Type 1 takes the upper value; the
+/// others interpolate. Their places split the distribution into equal parts on average (6), go from the least value to the largest
+/// as in most programs (7), or are median-unbiased whatever the distribution (8).
 enum class quantile_rule : std::uint8_t { step, weibull, linear, median_unbiased };
 
 struct quantile_answer {
@@ -26,7 +26,7 @@ struct quantile_answer {
 
 namespace detail {
 
-/// A place among n values in order, from 0, and how far on the way to the next.
+/// A place among n sorted values, from 0, and the fraction of the way to the next.
 struct quantile_place {
     std::size_t at = 0;
     double share = 0;
@@ -48,7 +48,7 @@ inline quantile_place place_of_quantile(std::size_t n, double p, quantile_rule r
     auto const whole = std::min(static_cast<std::size_t>(place), n);
     return {whole - 1, whole == n ? 0 : place - static_cast<double>(whole)};
 }
-/// Between two values, also where their distance is beyond all doubles.
+/// Interpolates between two values, also if no double holds their distance.
 inline double part_way(double low, double high, double share) noexcept {
     if (low == high) return low;
     double const off = high - low;
@@ -57,14 +57,14 @@ inline double part_way(double low, double high, double share) noexcept {
 
 } // namespace detail
 
-/// Of at least one value, in order; 0 <= p <= 1.
+/// `values` are sorted and not empty; 0 <= p <= 1.
 inline double sorted_quantile(std::span<double const> sorted, double p, quantile_rule rule = quantile_rule::linear) noexcept {
     auto const [at, share] = detail::place_of_quantile(sorted.size(), p, rule);
     return share > 0 ? detail::part_way(sorted[at], sorted[at + 1], share) : sorted[at];
 }
 
-/// The quantiles of several 0 <= p <= 1, into `out`, by putting in place only what they need. `room` is memory that a caller
-/// lends; it then holds the values in some order.
+/// Writes the quantiles of several 0 <= p <= 1 to `out` and sorts no more than they need. `room` is memory that the caller lends;
+/// afterwards it holds the values in some order.
 inline no_answer quantiles(std::span<double const> values, std::span<double const> p, std::span<double> out, quantile_rule rule, std::vector<double>& room) {
     auto const n = values.size();
     auto const refuse = [&](no_answer why) {
@@ -95,10 +95,10 @@ inline no_answer quantiles(std::span<double const> values, std::span<double cons
     return no_answer::none;
 }
 inline quantile_answer quantile(std::span<double const> values, double p, quantile_rule rule, std::vector<double>& room) {
-    quantile_answer got;
-    got.n = values.size();
-    got.why = quantiles(values, {&p, 1}, {&got.value, 1}, rule, room);
-    return got;
+    quantile_answer answer;
+    answer.n = values.size();
+    answer.why = quantiles(values, {&p, 1}, {&answer.value, 1}, rule, room);
+    return answer;
 }
 inline quantile_answer quantile(std::span<double const> values, double p, quantile_rule rule = quantile_rule::linear) {
     std::vector<double> room;

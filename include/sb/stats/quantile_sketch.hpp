@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Quantiles of a stream in bounded memory, each within a stated share of itself; parts merge to the same bytes in whatever order.
+// Quantiles of a stream in bounded memory, each with a bounded relative error; parts merge to the same bytes in any order.
 //
 // How it works: values are counted in buckets, as in DDSketch (Masson, Rim and Lee 2019), but a bucket is the first bits of the
 // double itself: its sign, its power of two and a few bits of its fraction. So no logarithm is rounded, and buckets are halved in
@@ -27,7 +27,7 @@ struct sketch_side {
     bool operator==(sketch_side const&) const = default;
 };
 
-/// All that a sketch knows: what to write down, and to compare.
+/// The whole state of a sketch, to be stored and compared.
 struct sketch_state {
     int bits = 0; ///< of the fraction that number a bucket: 2^bits buckets for each doubling
     std::uint64_t zeros = 0; ///< values below 2.2e-308 in size
@@ -45,11 +45,11 @@ public:
     /// With so many bits to begin with, 0 … 10: quantiles are within 1 / (2^(bits + 1) + 1) of themselves, 0.4 % with seven, while
     /// the smallest and the largest size (of each sign, together) are less than 4096 / 2^bits doublings apart: 32 with seven.
     explicit quantile_sketch(int bits = 7) { state_.bits = std::clamp(bits, 0, most_bits); }
-    /// As another wrote it down; nothing where it cannot be one's.
+    /// A sketch from a stored state; none if no sketch can have that state.
     static std::optional<quantile_sketch> of(sketch_state state) {
-        quantile_sketch made{state.bits};
-        made.state_ = std::move(state);
-        return made.is_whole() ? std::optional{std::move(made)} : std::nullopt;
+        quantile_sketch sketch{state.bits};
+        sketch.state_ = std::move(state);
+        return sketch.is_whole() ? std::optional{std::move(sketch)} : std::nullopt;
     }
 
     void push(double x, std::uint64_t times = 1) {
@@ -83,17 +83,17 @@ public:
 
     std::uint64_t count() const noexcept { return count_; } ///< of finite values
     sketch_state const& state() const noexcept { return state_; }
-    /// A quantile lies within this share of itself, but for the rounding of a double.
+    /// The relative error of a quantile is at most this, apart from rounding.
     double relative_error() const noexcept { return 1 / (std::ldexp(1.0, state_.bits + 1) + 1); }
 
     /// About the value that `quantile_rule::step` finds among all that were pushed; the least and the largest value exactly. Not
     /// finite where any value was not.
     quantile_answer quantile(double p) const noexcept {
-        quantile_answer got;
-        got.n = static_cast<std::size_t>(count_), got.value = std::numeric_limits<double>::quiet_NaN();
-        got.why = !(p >= 0 && p <= 1) ? no_answer::bad_request : state_.not_finite > 0 ? no_answer::not_finite : count_ == 0 ? no_answer::too_short : no_answer::none;
-        if (got) got.value = std::clamp(nth(detail::place_of_quantile(got.n, p, quantile_rule::step).at), state_.least, state_.most);
-        return got;
+        quantile_answer answer;
+        answer.n = static_cast<std::size_t>(count_), answer.value = std::numeric_limits<double>::quiet_NaN();
+        answer.why = !(p >= 0 && p <= 1) ? no_answer::bad_request : state_.not_finite > 0 ? no_answer::not_finite : count_ == 0 ? no_answer::too_short : no_answer::none;
+        if (answer) answer.value = std::clamp(nth(detail::place_of_quantile(answer.n, p, quantile_rule::step).at), state_.least, state_.most);
+        return answer;
     }
     bool operator==(quantile_sketch const&) const = default;
 
@@ -101,8 +101,8 @@ private:
     std::uint32_t key(double size) const noexcept { return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(size) >> (52 - state_.bits)); }
     /// Nearest to both ends of a bucket, as a share of either: their harmonic mean.
     double middle(std::uint32_t key) const noexcept {
-        auto const all = std::uint32_t{1} << state_.bits;
-        auto const part = static_cast<double>(all | (key & (all - 1))); // the lower end, of which the upper is one more
+        auto const leading_bit = std::uint32_t{1} << state_.bits;
+        auto const part = static_cast<double>(leading_bit | (key & (leading_bit - 1))); // the lower end, of which the upper is one more
         return std::bit_cast<double>(std::uint64_t{key} << (52 - state_.bits)) * (1 + 1 / (2 * part + 1));
     }
     double nth(std::uint64_t rank) const noexcept {

@@ -48,7 +48,7 @@ struct rank_room {
 
 namespace detail {
 
-/// Of t equal values each: what formulas ask of them.
+/// Sums over groups of t equal values, as the formulas need them.
 struct tie_sums {
     double pairs = 0; ///< t (t - 1) / 2
     double triples = 0; ///< t (t - 1) (t - 2)
@@ -63,7 +63,7 @@ struct tie_sums {
     static double log_factorial(double n) noexcept { return (n + 0.5) * std::log(n) - n + std::log(2 * std::numbers::pi) / 2 + stirling_rest(n); }
 };
 
-/// Twice the rank less n + 1, equal values sharing their middle.
+/// Twice the rank minus n + 1; equal values share their middle rank.
 inline tie_sums lay_ranks(std::span<double const> values, std::vector<std::size_t>& order, std::vector<double>& ranks, std::vector<std::size_t>* counts = nullptr) {
     auto const n = values.size();
     order.resize(n), ranks.resize(n);
@@ -94,7 +94,7 @@ inline no_answer lacks_pairs(std::span<double const> x, std::span<double const> 
 inline constexpr std::size_t most_whole = 300'000; // values whose sum of products is exact
 inline constexpr std::size_t most_ordered = 10; // ten values have 3.6 million orders, in 252 times two halves of 120
 
-/// Of all orders of y those whose sum of products with x, both whole and of mean nothing, is as far from nothing as `sum`.
+/// The share of the orders of y whose sum of products with x is as far from 0 as `sum`; both are whole numbers with mean 0.
 inline double far_products(std::span<double const> x, std::span<double const> y, double sum) {
     auto const n = x.size(), half = n / 2;
     if (sum == 0) return 1;
@@ -104,17 +104,17 @@ inline double far_products(std::span<double const> x, std::span<double const> y,
     auto const lay_sums = [&](std::array<int, most_ordered>& taken, std::size_t count, int const* with, std::array<int, 120>& to) {
         std::array<std::size_t, most_ordered> order{};
         std::iota(order.begin(), order.end(), std::size_t{0});
-        std::size_t made = 0;
+        std::size_t orders = 0;
         do {
-            int all = 0;
-            for (std::size_t i = 0; i < count; ++i) all += with[i] * taken[order[i]];
-            to[made++] = all;
+            int products = 0;
+            for (std::size_t i = 0; i < count; ++i) products += with[i] * taken[order[i]];
+            to[orders++] = products;
         } while (std::next_permutation(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count)));
-        std::sort(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(made));
-        return made;
+        std::sort(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(orders));
+        return orders;
     };
     int const far = static_cast<int>(std::abs(sum));
-    std::uint64_t reached = 0, all = 0;
+    std::uint64_t reached = 0, pairs = 0;
     for (unsigned mask = 0; mask < 1u << n; ++mask) {
         if (static_cast<std::size_t>(std::popcount(mask)) != half) continue;
         std::array<int, most_ordered> in{}, out{};
@@ -126,12 +126,12 @@ inline double far_products(std::span<double const> x, std::span<double const> y,
             while (below > 0 && first[i] + second[below - 1] > -far) --below;
             reached += o - above + below;
         }
-        all += m * o;
+        pairs += m * o;
     }
-    return static_cast<double>(reached) / static_cast<double>(all);
+    return static_cast<double>(reached) / static_cast<double>(pairs);
 }
 
-/// Of all orders of y, both of mean nothing, about so many correlate by ±r or more.
+/// About the share of the orders of y that correlate with x by ±r or more; both have mean 0.
 inline double beta_tails(std::span<double const> x, std::span<double const> y, double r) noexcept {
     auto const n = static_cast<double>(x.size());
     auto const excess = [&](std::span<double const> values) { // Fisher's fourth cumulant by the square of his second
@@ -146,7 +146,7 @@ inline double beta_tails(std::span<double const> x, std::span<double const> y, d
     return at < 1 ? 2 * student_t_upper(at * std::sqrt(freedom / (1 - at * at)), freedom) : 0;
 }
 
-/// How many pairs stand the larger first; sorts.
+/// Counts the pairs whose larger value comes first, and sorts.
 inline std::uint64_t count_inversions(std::vector<double>& values, std::vector<double>& spare) {
     auto const n = values.size();
     spare.resize(n);
@@ -210,13 +210,13 @@ inline constexpr double most_inversion_steps = 5e6; // some milliseconds
 /// The chance that pairs agree, less those that do not, as far from nothing as `score`, when one side has no equal values and the
 /// other so many of each; none where that takes long.
 inline std::optional<double> far_inversions(std::vector<std::size_t> const& counts, double score, std::vector<double>& chances) {
-    double all = 0, squares = 0, most = 0;
+    double sum = 0, squares = 0, most = 0;
     for (auto const each : counts) {
         auto const c = static_cast<double>(each);
-        all += c, squares += c * c, most = std::max(most, c);
+        sum += c, squares += c * c, most = std::max(most, c);
     }
-    double const fewer = ((all * all - squares) / 2 - std::abs(score)) / 2;
-    if (2 * (all - most) * fewer > most_inversion_steps) return {};
+    double const fewer = ((sum * sum - squares) / 2 - std::abs(score)) / 2;
+    if (2 * (sum - most) * fewer > most_inversion_steps) return {};
     lay_inversion_chances(counts, static_cast<std::size_t>(fewer), chances);
     return std::min(1.0, 2 * std::accumulate(chances.begin(), chances.end(), 0.0));
 }
@@ -233,14 +233,14 @@ inline constexpr std::size_t most_inverted = 50; // values whose distribution is
 inline std::optional<double> far_tables(std::span<std::size_t const> x, std::span<std::size_t const> y, table_score by, double score) {
     bool const across = x.size() != y.size() ? x.size() < y.size() : std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end()); // whichever is named first
     auto const rows = across ? y : x, columns = across ? x : y;
-    std::int64_t before = 0, all = 0;
-    for (auto const count : columns) all += static_cast<std::int64_t>(count);
+    std::int64_t before = 0, inversions = 0;
+    for (auto const count : columns) inversions += static_cast<std::int64_t>(count);
     std::vector<std::int64_t> values;
     if (columns.size() == 2 && by == table_score::pairs) values = {0, 1}, by = table_score::products; // the ranks of the second: the pairs of both
     else
         for (auto const each : columns) {
             auto const count = static_cast<std::int64_t>(each);
-            values.push_back(2 * before + count - all), before += count;
+            values.push_back(2 * before + count - inversions), before += count;
         }
     return tie_tables{rows, columns, by, values}.farther(static_cast<std::int64_t>(std::abs(score)));
 }
@@ -270,38 +270,38 @@ inline double far_products(other_values const& x, other_values const& y, double 
 
 } // namespace detail
 
-/// Spearman's rho. p is counted up to ten pairs, ties and all, and of more where few values differ, so that it is soon done. Else,
-/// without ties, at eleven pairs it is within 0.002 of the counted one and within 3 % of it down to 0.01, nearer with every pair
-/// more; far out it is too large. With many equal values on both sides it may be off by 0.05.
+/// Spearman's rho. p is counted for up to ten pairs, with or without ties, and for more pairs where few values differ. Otherwise it
+/// is an approximation: without ties, at eleven pairs, it is within 0.002 of the exact one and within 3 % of it down to 0.01, and
+/// closer with each further pair; far out it is too large. With many equal values on both sides it may be off by 0.05.
 inline rank_correlation_answer spearman(std::span<double const> x, std::span<double const> y, rank_room& room) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    rank_correlation_answer got;
-    auto const n = got.n = x.size();
-    got.why = detail::lacks_pairs(x, y);
-    if (!got) return got.r = got.p = nan, got;
+    rank_correlation_answer answer;
+    auto const n = answer.n = x.size();
+    answer.why = detail::lacks_pairs(x, y);
+    if (!answer) return answer.r = answer.p = nan, answer;
     auto const ties_x = detail::lay_ranks(x, room.order, room.x, &room.counts_x), ties_y = detail::lay_ranks(y, room.order, room.y, &room.counts_y);
     auto const& unit = vector_unit::chosen();
     double const sum = unit.dot(room.x.data(), room.y.data(), n); // whole, and exact up to most_whole
-    if (got.exact = n <= detail::most_ordered; got.exact) got.p = detail::far_products(room.x, room.y, sum);
+    if (answer.exact = n <= detail::most_ordered; answer.exact) answer.p = detail::far_products(room.x, room.y, sum);
     double const xx = unit.dot(room.x.data(), room.x.data(), n), yy = unit.dot(room.y.data(), room.y.data(), n), whole = std::sqrt(xx) * std::sqrt(yy);
-    got.r = sum == xx && xx == yy ? 1 : sum == -xx && xx == yy ? -1 : std::clamp(sum / whole, -1.0, 1.0);
-    if (got.exact) return got;
+    answer.r = sum == xx && xx == yy ? 1 : sum == -xx && xx == yy ? -1 : std::clamp(sum / whole, -1.0, 1.0);
+    if (answer.exact) return answer;
     auto const count = static_cast<double>(n);
     bool const tied = ties_x.pairs > 0 || ties_y.pairs > 0;
     if (tied && sum != 0 && n <= detail::most_whole) {
         auto const &few = room.counts_x.size() < room.counts_y.size() ? room.counts_x : room.counts_y, &many = &few == &room.counts_x ? room.counts_y : room.counts_x;
-        // of two values the ranks are as good as the pairs
+        // with two different values ranks say the same as pairs
         auto const counted = few.size() == 2 && many.size() == n ? detail::far_inversions(few, sum / count, room.spare)
                                                                  : detail::far_tables(room.counts_x, room.counts_y, detail::table_score::products, sum);
-        if (counted) return got.p = *counted, got.exact = true, got;
+        if (counted) return answer.p = *counted, answer.exact = true, answer;
     }
-    // no order is rarer than one of all that show, and without ties its mirror image
+    // no p is smaller than one distinguishable order, and without ties its mirror image
     double const rarest = std::exp(std::max(ties_x.log_orders, ties_y.log_orders) - detail::tie_sums::log_factorial(count)) * (tied ? 1 : 2);
     double const half_step = static_cast<double>(ties_x.step) * static_cast<double>(ties_y.step) / 2;
     double const far = std::abs(sum) - half_step;
     detail::other_values const others_x{room.counts_x}, others_y{room.counts_y};
-    got.p = std::clamp(others_x.are_few() && others_y.are_few() ? detail::far_products(others_x, others_y, far) : detail::beta_tails(room.x, room.y, far / whole), rarest, 1.0);
-    return got;
+    answer.p = std::clamp(others_x.are_few() && others_y.are_few() ? detail::far_products(others_x, others_y, far) : detail::beta_tails(room.x, room.y, far / whole), rarest, 1.0);
+    return answer;
 }
 inline rank_correlation_answer spearman(std::span<double const> x, std::span<double const> y) {
     rank_room room;
@@ -314,10 +314,10 @@ inline rank_correlation_answer spearman(std::span<double const> x, std::span<dou
 /// and no less than the chance of just this pairing.
 inline rank_correlation_answer kendall(std::span<double const> x, std::span<double const> y, rank_room& room) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    rank_correlation_answer got;
-    auto const n = got.n = x.size();
-    got.why = detail::lacks_pairs(x, y);
-    if (!got) return got.r = got.p = nan, got;
+    rank_correlation_answer answer;
+    auto const n = answer.n = x.size();
+    answer.why = detail::lacks_pairs(x, y);
+    if (!answer) return answer.r = answer.p = nan, answer;
     room.order.resize(n);
     std::iota(room.order.begin(), room.order.end(), std::size_t{0});
     std::sort(room.order.begin(), room.order.end(), [&](std::size_t a, std::size_t b) { return x[a] < x[b] || (x[a] == x[b] && y[a] < y[b]); });
@@ -340,26 +340,26 @@ inline rank_correlation_answer kendall(std::span<double const> x, std::span<doub
     }
     auto const count = static_cast<double>(n), pairs = count * (count - 1) / 2;
     double const score = pairs - ties_x.pairs - ties_y.pairs + ties_both.pairs - 2 * discordant;
-    got.r = std::clamp(score / std::sqrt((pairs - ties_x.pairs) * (pairs - ties_y.pairs)), -1.0, 1.0);
-    if (score == 0) return got.p = 1, got;
+    answer.r = std::clamp(score / std::sqrt((pairs - ties_x.pairs) * (pairs - ties_y.pairs)), -1.0, 1.0);
+    if (score == 0) return answer.p = 1, answer;
     bool const x_tied = ties_x.pairs > 0, y_tied = ties_y.pairs > 0;
     if (!x_tied && !y_tied && n <= detail::most_inverted) {
         detail::lay_inversion_chances(n, static_cast<std::size_t>((pairs - std::abs(score)) / 2), room.x, room.spare);
-        return got.p = std::min(1.0, 2 * std::accumulate(room.x.begin(), room.x.end(), 0.0)), got;
+        return answer.p = std::min(1.0, 2 * std::accumulate(room.x.begin(), room.x.end(), 0.0)), answer;
     }
     std::optional<double> counted;
     if (x_tied && y_tied) counted = detail::far_tables(room.counts_x, room.counts_y, detail::table_score::pairs, score);
     else if (x_tied || y_tied) counted = detail::far_inversions(x_tied ? room.counts_x : room.counts_y, score, room.x);
-    if (counted) return got.p = *counted, got;
-    got.exact = false;
+    if (counted) return answer.p = *counted, answer;
+    answer.exact = false;
     double const just_this = std::exp(ties_x.log_orders + ties_y.log_orders - ties_both.log_orders - detail::tie_sums::log_factorial(count));
     double const far = std::abs(score) - 1; // scores lie two apart, or less
     auto const mostly_at_an_end = [&](std::vector<std::size_t> const& counts) { return 2 * std::max(counts.front(), counts.back()) > n; };
     bool const seldom_meet = mostly_at_an_end(room.counts_x) && mostly_at_an_end(room.counts_y);
     double const p = seldom_meet ? detail::far_meetings(n, detail::other_values{room.counts_x}.others, detail::other_values{room.counts_y}.others, far)
                                  : std::erfc(far / std::sqrt(2 * detail::score_variance(count, ties_x, ties_y)));
-    got.p = std::clamp(p, just_this, 1.0);
-    return got;
+    answer.p = std::clamp(p, just_this, 1.0);
+    return answer;
 }
 inline rank_correlation_answer kendall(std::span<double const> x, std::span<double const> y) {
     rank_room room;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Middle and spread that a few wild values do not move, and the fence beyond which a value is one of them.
+// Middle and spread that a few outliers do not move, and the fence beyond which a value is an outlier.
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <sb/stats/quantile.hpp>
@@ -12,7 +12,7 @@
 
 namespace sb::stats {
 
-/// The quantile at ½: of two middle values their mean; NaN without any, or where one is not finite.
+/// The quantile at ½; the mean of two middle values. NaN without values, or if one is not finite.
 inline double median_of(std::span<double const> values) { return quantile(values, 0.5).value; }
 
 /// A spread, as it is and as the standard deviation that normal values with it have.
@@ -37,7 +37,7 @@ inline scale_answer scale_from(std::span<double const> values, double raw, doubl
 
 } // namespace detail
 
-/// The median distance from the median, which half of the values may spoil. Of normal values it is Φ⁻¹(¾) = 0.674… standard
+/// The median distance from the median. Nearly half of the values may be outliers. Of normal values it is Φ⁻¹(¾) = 0.674… standard
 /// deviations. `room` is memory that a caller lends.
 inline scale_answer mad(std::span<double const> values, std::vector<double>& room) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN(), normal_share = 0.67448975019608174;
@@ -68,13 +68,13 @@ struct fence {
 /// six one in a hundred series has one outside, of longer ones fewer. NaN, which holds nothing, without any value or where one is not finite.
 inline fence fence_of(std::span<double const> values, double least = 0.1) {
     std::vector<double> space;
-    fence made;
-    made.median = median_of(values);
+    fence limits;
+    limits.median = median_of(values);
     auto const off = mad(values, space);
     double const spread = off.why == no_answer::too_short ? 0 : off.why == no_answer::not_finite ? std::numeric_limits<double>::infinity() : off.raw;
-    auto const room = std::max(10 * 1.4826 * spread, least * std::abs(made.median));
-    made.lo = made.median - room, made.hi = made.median + room;
-    return made;
+    auto const room = std::max(10 * 1.4826 * spread, least * std::abs(limits.median));
+    limits.lo = limits.median - room, limits.hi = limits.median + room;
+    return limits;
 }
 
 /// From the lower quartile to the upper one, each by the same rule; a quarter of the values may be spoilt. Of normal values it is

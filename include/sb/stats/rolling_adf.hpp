@@ -41,15 +41,15 @@ public:
         quick_ = true;
     }
 
-    /// Of the window that this value completes; nothing as long as there is none.
+    /// The answer for the window that this value completes; none while there are too few values.
     std::optional<adf_answer> push(double x) {
         if (window_ == 0) return std::nullopt;
         if (values_.size() == 2 * window_) forget();
         values_.push_back(x);
         if (values_.size() < window_) return std::nullopt;
         first_ = values_.size() - window_;
-        adf_answer got;
-        if (quick_ && take_in() && answer(got)) return got;
+        adf_answer found;
+        if (quick_ && take_in() && answer(found)) return found;
         return adf(std::span{values_}.last(window_), asked_, room_);
     }
 
@@ -168,7 +168,7 @@ private:
         return to;
     }
 
-    bool answer(adf_answer& got) noexcept {
+    bool answer(adf_answer& found) noexcept {
         auto lag = lags_;
         auto const last = terms_ + lags_ + 1;
         double const* const older = within_.data() + gone_ % block_ * shape_.size();
@@ -182,7 +182,7 @@ private:
             }
             auto const chosen = judge_(explained_.data(), lags_, work_[last * shape_.stride + last], scale_);
             if (!chosen.sure) return false;
-            lag = chosen.lag, got.criterion = chosen.criterion;
+            lag = chosen.lag, found.criterion = chosen.criterion;
         }
         // the level last, so that what it explains beyond all others is seen
         gram_shape const shape{terms_ + lag + 2};
@@ -201,9 +201,9 @@ private:
         if (!solve(small_, shape, level)) return false;
         double const freedom = static_cast<double>(window_ - 1 - lag - (terms_ + lag) - 1);
         auto const own = level * shape.stride + level;
-        got.statistic = small_[own + 1] / (std::sqrt(small_[own]) * std::sqrt(small_[own + shape.stride + 1] / freedom));
-        got.p = dickey_fuller_p(got.statistic, asked_.with);
-        got.lag = static_cast<int>(lag), got.n = window_, got.used = window_ - 1 - lag, got.critical = critical_[lag];
+        found.statistic = small_[own + 1] / (std::sqrt(small_[own]) * std::sqrt(small_[own + shape.stride + 1] / freedom));
+        found.p = dickey_fuller_p(found.statistic, asked_.with);
+        found.lag = static_cast<int>(lag), found.n = window_, found.used = window_ - 1 - lag, found.critical = critical_[lag];
         return true;
     }
     bool solve(std::vector<double>& gram, gram_shape shape, std::size_t level) noexcept {
@@ -233,13 +233,13 @@ inline std::size_t rolling_adf(std::span<double const> values, std::size_t windo
     auto const windows = values.size() - window + 1;
     auto const taken = std::min(windows, out.size());
     for (std::size_t i = 0; i < window - 1 + taken; ++i)
-        if (auto got = moving.push(values[i])) out[i + 1 - window] = *got;
+        if (auto answer = moving.push(values[i])) out[i + 1 - window] = *answer;
     return windows;
 }
 inline std::vector<adf_answer> rolling_adf(std::span<double const> values, std::size_t window, adf_request const& asked = {}) {
-    std::vector<adf_answer> all(window == 0 || values.size() < window ? 0 : values.size() - window + 1);
-    (void)rolling_adf(values, window, asked, all);
-    return all;
+    std::vector<adf_answer> answers(window == 0 || values.size() < window ? 0 : values.size() - window + 1);
+    (void)rolling_adf(values, window, asked, answers);
+    return answers;
 }
 
 } // namespace sb::stats

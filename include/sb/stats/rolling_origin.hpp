@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How good is a forecaster? Asked again and again along a series, with nothing but the past at each time, and held against
-// what came; and the plain forecasters that any other has to beat.
+// How good is a forecasting method? It is asked again and again along a series, sees only the past each time, and is compared with
+// what came. Here are also the plain methods that any other has to beat.
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <sb/stats/moments.hpp>
@@ -13,7 +13,7 @@
 
 namespace sb::stats {
 
-// ---- forecasters: what is past, and room for as many steps ahead as are asked for; false when they have nothing to say
+// ---- forecasters take the past and room for the steps ahead; they return false when they have no forecast
 
 /// The last value stays (persistence).
 inline bool forecast_naive(std::span<double const> past, std::span<double> next) noexcept {
@@ -44,10 +44,10 @@ struct origin_request {
     std::size_t window = 0; ///< the forecaster sees no more than the last so many; 0: all the past
 };
 
-/// Of the forecasts so many steps ahead.
+/// The score of the forecasts of one number of steps ahead.
 struct horizon_score {
     std::size_t n = 0; ///< forecasts whose value has come
-    std::size_t missing = 0; ///< more times, at which the forecaster had nothing to say, or nothing finite
+    std::size_t missing = 0; ///< other times, when the forecaster had no forecast, or none that is finite
     double mae = 0, rmse = 0; ///< NaN where n is 0, as what follows
     double bias = 0; ///< mean error, value less forecast: above 0 when forecasts are too low
     double naive_mae = 0; ///< of persistence at the same times
@@ -64,7 +64,7 @@ struct origin_answer {
     std::vector<double> errors; ///< value less forecast: of each time in turn all horizons; NaN where either is missing
     explicit operator bool() const noexcept { return why == no_answer::none; }
 
-    /// Those that are there of so many steps ahead, 1 for the first, in the order of time: what conformal.hpp makes intervals of.
+    /// The known errors of one number of steps ahead (1 is the first), in the order of time. conformal.hpp makes intervals from them.
     std::vector<double> errors_at(std::size_t ahead) const {
         std::vector<double> some;
         if (ahead == 0 || ahead > horizons.size()) return some;
@@ -78,15 +78,15 @@ namespace detail {
 
 inline horizon_score score(std::span<double const> errors, std::span<double const> naive, std::span<double const> scales) noexcept {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    horizon_score got;
+    horizon_score score;
     double largest = 0;
     for (std::size_t i = 0; i < errors.size(); ++i)
-        if (!std::isnan(errors[i])) ++got.n, largest = std::max({largest, std::abs(errors[i]), naive[i]});
-        else got.missing += !std::isnan(naive[i]);
-    if (got.n == 0) {
-        got.mae = got.rmse = got.bias = got.naive_mae = got.skill = got.mase = nan;
-        got.skill_why = got.mase_why = no_answer::too_short;
-        return got;
+        if (!std::isnan(errors[i])) ++score.n, largest = std::max({largest, std::abs(errors[i]), naive[i]});
+        else score.missing += !std::isnan(naive[i]);
+    if (score.n == 0) {
+        score.mae = score.rmse = score.bias = score.naive_mae = score.skill = score.mase = nan;
+        score.skill_why = score.mase_why = no_answer::too_short;
+        return score;
     }
     int unit = 0; // a power of two, so that sums of squares neither vanish nor overflow
     (void)std::frexp(largest, &unit);
@@ -96,16 +96,16 @@ inline horizon_score score(std::span<double const> errors, std::span<double cons
         double const e = std::ldexp(errors[i], -unit);
         sizes += std::abs(e), squares += e * e, sum += e, naive_sizes += std::ldexp(naive[i], -unit);
         if (scales[i] > 0) ratios += std::abs(errors[i]) / scales[i];
-        else got.mase_why = no_answer::constant;
+        else score.mase_why = no_answer::constant;
     }
-    auto const n = static_cast<double>(got.n);
-    got.mae = std::ldexp(sizes / n, unit), got.rmse = std::ldexp(std::sqrt(squares / n), unit), got.bias = std::ldexp(sum / n, unit);
-    got.naive_mae = std::ldexp(naive_sizes / n, unit);
-    if (naive_sizes > 0) got.skill = std::max(0.0, 1 - sizes / naive_sizes);
-    else got.skill = nan, got.skill_why = no_answer::constant;
-    if (got.mase_why == no_answer::none && !std::isfinite(ratios)) got.mase_why = no_answer::not_finite;
-    got.mase = got.mase_why == no_answer::none ? ratios / n : nan;
-    return got;
+    auto const n = static_cast<double>(score.n);
+    score.mae = std::ldexp(sizes / n, unit), score.rmse = std::ldexp(std::sqrt(squares / n), unit), score.bias = std::ldexp(sum / n, unit);
+    score.naive_mae = std::ldexp(naive_sizes / n, unit);
+    if (naive_sizes > 0) score.skill = std::max(0.0, 1 - sizes / naive_sizes);
+    else score.skill = nan, score.skill_why = no_answer::constant;
+    if (score.mase_why == no_answer::none && !std::isfinite(ratios)) score.mase_why = no_answer::not_finite;
+    score.mase = score.mase_why == no_answer::none ? ratios / n : nan;
+    return score;
 }
 
 } // namespace detail
@@ -115,8 +115,8 @@ inline horizon_score score(std::span<double const> errors, std::span<double cons
 template <class Forecaster>
 origin_answer rolling_origin(std::span<double const> values, origin_request const& asked, Forecaster&& forecaster) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    origin_answer got;
-    auto const none = [&](no_answer why) { return got.why = why, got; };
+    origin_answer answer;
+    auto const none = [&](no_answer why) { return answer.why = why, answer; };
     auto const n = values.size(), ahead = asked.horizon;
     if (ahead == 0 || asked.first < 2 || asked.step == 0) return none(no_answer::bad_request);
     if (!all_finite(values)) return none(no_answer::not_finite);
@@ -124,13 +124,13 @@ origin_answer rolling_origin(std::span<double const> values, origin_request cons
     auto const [least, most] = std::minmax_element(values.begin(), values.end());
     if (!std::isfinite(*most - *least)) return none(no_answer::not_finite);
 
-    got.origins = (n - asked.first - 1) / asked.step + 1;
-    got.errors.assign(got.origins * ahead, nan);
-    std::vector<double> naive(got.errors.size(), nan), scales(got.origins), next(ahead), past;
+    answer.origins = (n - asked.first - 1) / asked.step + 1;
+    answer.errors.assign(answer.origins * ahead, nan);
+    std::vector<double> naive(answer.errors.size(), nan), scales(answer.origins), next(ahead), past;
     past.reserve(n);
     double scale = 0; // mean size of the changes so far: of all the past, whatever the forecaster sees of it
     std::size_t seen = 1;
-    for (std::size_t origin = 0; origin < got.origins; ++origin) {
+    for (std::size_t origin = 0; origin < answer.origins; ++origin) {
         auto const now = asked.first + origin * asked.step; // values that are past
         for (; seen < now; ++seen) scale += (std::abs(values[seen] - values[seen - 1]) - scale) / static_cast<double>(seen);
         scales[origin] = scale;
@@ -142,15 +142,15 @@ origin_answer rolling_origin(std::span<double const> values, origin_request cons
         for (std::size_t h = 0; h < ahead && now + h < n; ++h) {
             naive[origin * ahead + h] = std::abs(values[now + h] - values[now - 1]);
             double const e = values[now + h] - next[h];
-            if (told && std::isfinite(e)) got.errors[origin * ahead + h] = e;
+            if (told && std::isfinite(e)) answer.errors[origin * ahead + h] = e;
         }
     }
-    std::vector<double> own(got.origins), of_naive(got.origins);
+    std::vector<double> own(answer.origins), of_naive(answer.origins);
     for (std::size_t h = 0; h < ahead; ++h) {
-        for (std::size_t i = 0; i < got.origins; ++i) own[i] = got.errors[i * ahead + h], of_naive[i] = naive[i * ahead + h];
-        got.horizons.push_back(detail::score(own, of_naive, scales));
+        for (std::size_t i = 0; i < answer.origins; ++i) own[i] = answer.errors[i * ahead + h], of_naive[i] = naive[i * ahead + h];
+        answer.horizons.push_back(detail::score(own, of_naive, scales));
     }
-    return got;
+    return answer;
 }
 
 } // namespace sb::stats

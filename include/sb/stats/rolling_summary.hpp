@@ -25,19 +25,19 @@ public:
     bool full() const noexcept { return size() == window_; }
     /// Of all in the window, in their order.
     Summary summary() const {
-        Summary all = older_.empty() ? Summary{} : older_.back();
-        all.merge(newest_);
-        return all;
+        Summary summary = older_.empty() ? Summary{} : older_.back();
+        summary.merge(newest_);
+        return summary;
     }
 
 private:
     void drop() {
         if (older_.empty()) {
-            Summary all{};
+            Summary summary{};
             for (std::size_t i = newer_.size(); i-- > 0;) {
                 Summary with = newer_[i];
-                with.merge(all);
-                older_.push_back(all = with);
+                with.merge(summary);
+                older_.push_back(summary = with);
             }
             newer_.clear();
             newest_ = {};

@@ -12,7 +12,7 @@ namespace sb::stats {
 
 class scaled_moments {
 public:
-    /// False, and nothing is changed, for what is not finite or lies too far from the first value to be told in a double.
+    /// Returns false, and changes nothing, if the value is not finite or no double holds its distance from the first value.
     bool push(double x) noexcept {
         double const off = count_ == 0 ? 0 : x - origin_;
         if (!std::isfinite(x) || !std::isfinite(off)) return false;

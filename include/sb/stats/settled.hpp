@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Has a series settled? Shown by evidence that it does not change by more than a margin, never by the lack of evidence that it does.
 //
-// How it works: of the later half of a window against the earlier one, and of the line through it, two one-sided tests show that
-// the change lies within the margin; how far neighbours depend on each other decides how many independent values that stands on.
-// Of fewer than eight values neither a slope's error nor a dependence can be had: there the line itself has to stay within.
-// Long enough windows must not change their spread either, nor wander by two tests at once that take opposite things for granted.
-// Whoever looks again and again sees a lucky window some day: several windows in a row have to pass.
-// All of it is done in units of a power of two near the window's range: 1e-200 settles as 1 does.
+// How it works: two one-sided tests show that the change lies within the margin. One pair compares the later half of a window with
+// the earlier half, another tests the slope of the line through the window. The correlation of neighbours decides how many
+// independent values the tests may count. Fewer than eight values give neither a slope's error nor a correlation; there the line
+// itself has to stay within the margin. A long window must not change its spread either, and must not wander: ADF and KPSS, whose
+// null hypotheses are opposite, both have to agree. Somebody who looks often sees a lucky window some day, so several windows in a
+// row have to pass. Everything is computed in units of a power of two near the window's range: 1e-200 settles as 1 does.
 #pragma once
 #include <sb/stats/adf.hpp>
 #include <sb/stats/answer.hpp>
@@ -40,7 +40,7 @@ struct settle_request {
     double slope_margin = 0; ///< a slope of less, per value, does not matter; 0: one that adds less than the margin over half a window
 };
 
-/// What a window lacks.
+/// Why a window has not settled.
 enum class unsettled : std::uint8_t { nothing, level, slope, spread, wandering, passes, dependence, windows };
 
 inline char const* name_of(unsettled what) noexcept {
@@ -74,9 +74,9 @@ namespace detail {
 
 inline constexpr std::size_t fewest_to_settle = 3, fewest_for_slope = 8, fewest_for_spread = 16, fewest_for_wandering = 20;
 
-/// Lag-1 correlation of what a fit with so many terms leaves, less what fitting takes from it (Kendall's correction, a term each).
-/// Of a handful the correction alone would leave no independent value: these are taken as they seem. `rounding`: what a fit leaves
-/// of values that it explains wholly; it has no correlation worth the name.
+/// Lag-1 correlation of the residuals of a fit with so many terms, corrected for the fit (Kendall's correction, once per term).
+/// For a handful of values the correction alone would leave no independent value, so it is not applied. `rounding`: the size of
+/// residuals that are rounding only; they count as uncorrelated.
 inline double correlation_left(std::span<double const> left, double terms, double rounding) noexcept {
     double squares = 0, products = 0;
     for (std::size_t i = 0; i < left.size(); ++i) {
@@ -88,23 +88,23 @@ inline double correlation_left(std::span<double const> left, double terms, doubl
     return std::min(0.99, left.size() < fewest_for_slope ? rho : rho + (terms + (3 + terms) * std::max(rho, 0.0)) / n);
 }
 
-/// A change with the error that independent values would give it, judged for those there are.
+/// Judges a change whose error assumes independent values by the number of values that are independent.
 inline mean_answer of_dependent(double change, double squares, double weight, std::span<double const> left, double terms,
                                 double rounding) noexcept {
     auto const n = static_cast<double>(left.size());
     double const effective = effective_n(n, correlation_left(left, terms, rounding));
     if (effective <= terms) return no_spread(change, effective, no_answer::too_short);
-    mean_answer got;
-    got.mean = change, got.n = effective, got.freedom = effective - terms;
+    mean_answer answer;
+    answer.mean = change, answer.n = effective, answer.freedom = effective - terms;
     // the spread of fewer independent values is known less well, and so is the change
-    got.error = std::sqrt(squares / n * (effective / got.freedom) * weight * (n / effective));
-    return judged(got);
+    answer.error = std::sqrt(squares / n * (effective / answer.freedom) * weight * (n / effective));
+    return judged(answer);
 }
 
 /// One window of values whose range is about 1.
 inline settle_answer judge_window(std::span<double const> values, settle_request const& asked) {
-    settle_answer got;
-    auto const size = got.n = values.size();
+    settle_answer answer;
+    auto const size = answer.n = values.size();
     auto const n = static_cast<double>(size), half = std::floor(n / 2);
     auto const [least, most] = std::minmax_element(values.begin(), values.end());
     double const rounding = 8 * std::numeric_limits<double>::epsilon() * std::max(std::abs(*least), std::abs(*most));
@@ -119,10 +119,10 @@ inline settle_answer judge_window(std::span<double const> values, settle_request
     double const mean = *moments::of(values).mean(), early_mean = *moments::of(early).mean(), late_mean = *moments::of(late).mean();
     if (asked.mode == settle_mode::stable) {
         for (std::size_t i = 0; i < size; ++i) left[i] = values[i] - (i < early.size() ? early_mean : late_mean);
-        got.change = of_dependent(late_mean - early_mean, square_sum(), 1 / half + 1 / (n - half), left, 2, rounding);
+        answer.change = of_dependent(late_mean - early_mean, square_sum(), 1 / half + 1 / (n - half), left, 2, rounding);
     } else {
         for (std::size_t i = 0; i < size; ++i) left[i] = values[i] - mean;
-        got.change = of_dependent(mean, square_sum(), 1 / n, left, 1, rounding);
+        answer.change = of_dependent(mean, square_sum(), 1 / n, left, 1, rounding);
     }
     // the slope: what it adds to the middle of the later half over that of the earlier, n / 2 steps
     double times = 0, both = 0;
@@ -132,38 +132,38 @@ inline settle_answer judge_window(std::span<double const> values, settle_request
     }
     double const slope = both / times;
     for (std::size_t i = 0; i < size; ++i) left[i] = values[i] - mean - slope * (static_cast<double>(i) - (n - 1) / 2);
-    got.drift = of_dependent(slope * n / 2, square_sum(), n * n / 4 / times, left, 2, rounding);
-    got.effective = got.change.n;
+    answer.drift = of_dependent(slope * n / 2, square_sum(), n * n / 4 / times, left, 2, rounding);
+    answer.effective = answer.change.n;
     double const drift_margin = asked.slope_margin > 0 ? asked.slope_margin * n / 2 : asked.margin;
     bool const few = size < fewest_for_slope; // for an interval of the slope: of three values it would have one degree of freedom
-    if (!got.change || !(got.drift || few)) {
-        if (few) return got.why = no_answer::too_short, got;
+    if (!answer.change || !(answer.drift || few)) {
+        if (few) return answer.why = no_answer::too_short, answer;
         // as many values as were asked for, and fewer independent ones than it takes; what is beyond the margin needs no test to stand back
-        got.lacks = std::abs(got.change.mean) > asked.margin ? unsettled::level : std::abs(got.drift.mean) > drift_margin ? unsettled::slope : unsettled::dependence;
-        return got;
+        answer.lacks = std::abs(answer.change.mean) > asked.margin ? unsettled::level : std::abs(answer.drift.mean) > drift_margin ? unsettled::slope : unsettled::dependence;
+        return answer;
     }
     if (size >= fewest_for_spread) {
         std::span<double const> const halves[] = {early, late};
         auto const spreads = levene(halves);
-        got.spread_p = spreads ? spreads.p : 1; // what does not move at all does not move differently
-        if (spreads.why == no_answer::perfect_fit) got.spread_p = 0;
+        answer.spread_p = spreads ? spreads.p : 1; // what does not move at all does not move differently
+        if (spreads.why == no_answer::perfect_fit) answer.spread_p = 0;
     }
     if (size >= fewest_for_wandering) {
         auto const root = adf(values);
         auto const level = kpss(values);
-        if (root && level) got.adf_p = root.p, got.kpss_p = level.p;
+        if (root && level) answer.adf_p = root.p, answer.kpss_p = level.p;
     }
-    if (!(got.change.equivalence_p(asked.margin) <= asked.alpha)) got.lacks = unsettled::level;
-    else if (few ? !(std::abs(slope * n / 2) <= drift_margin) : !(got.drift.equivalence_p(drift_margin) <= asked.alpha)) got.lacks = unsettled::slope;
-    else if (got.kpss_p <= asked.alpha && got.adf_p > asked.alpha) got.lacks = unsettled::wandering;
-    return got;
+    if (!(answer.change.equivalence_p(asked.margin) <= asked.alpha)) answer.lacks = unsettled::level;
+    else if (few ? !(std::abs(slope * n / 2) <= drift_margin) : !(answer.drift.equivalence_p(drift_margin) <= asked.alpha)) answer.lacks = unsettled::slope;
+    else if (answer.kpss_p <= asked.alpha && answer.adf_p > asked.alpha) answer.lacks = unsettled::wandering;
+    return answer;
 }
 
 /// One window, looked at by itself.
 inline settle_answer look(std::span<double const> values, settle_request const& asked) {
-    settle_answer got;
-    auto const size = got.n = values.size();
-    auto const none = [&](no_answer why) { return got.why = why, got; };
+    settle_answer answer;
+    auto const size = answer.n = values.size();
+    auto const none = [&](no_answer why) { return answer.why = why, answer; };
     if (!(asked.margin > 0) || !(asked.alpha > 0 && asked.alpha < 0.5) || !(asked.slope_margin >= 0)) return none(no_answer::bad_request);
     if (!all_finite(values)) return none(no_answer::not_finite);
     if (size < std::max(asked.least, fewest_to_settle)) return none(no_answer::too_short);
@@ -171,11 +171,11 @@ inline settle_answer look(std::span<double const> values, settle_request const& 
     double const range = *most - *least;
     if (!std::isfinite(range)) return none(no_answer::not_finite);
     if (range == 0) { // nothing moves: there is no doubt to judge by, and none to judge
-        got.effective = static_cast<double>(size);
-        got.change = got.drift = {no_answer::none, 0, 0, got.effective - 1, 0, 1, got.effective};
-        got.change.mean = asked.mode == settle_mode::near_zero ? values.front() : 0;
-        if (std::abs(got.change.mean) >= asked.margin) got.lacks = unsettled::level;
-        return got;
+        answer.effective = static_cast<double>(size);
+        answer.change = answer.drift = {no_answer::none, 0, 0, answer.effective - 1, 0, 1, answer.effective};
+        answer.change.mean = asked.mode == settle_mode::near_zero ? values.front() : 0;
+        if (std::abs(answer.change.mean) >= asked.margin) answer.lacks = unsettled::level;
+        return answer;
     }
     int scale = 0; // a power of two, so that squares neither vanish nor overflow, and no digit is lost
     (void)std::frexp(range, &scale);
@@ -184,19 +184,19 @@ inline settle_answer look(std::span<double const> values, settle_request const& 
     auto how = asked;
     how.margin = std::ldexp(asked.margin, -scale);
     if (asked.slope_margin > 0) how.slope_margin = std::max(std::ldexp(asked.slope_margin, -scale), std::numeric_limits<double>::denorm_min()); // 0 would be the margin
-    got = judge_window(scaled, how);
-    for (double* const each : {&got.change.mean, &got.change.error, &got.drift.mean, &got.drift.error}) *each = std::ldexp(*each, scale);
-    return got;
+    answer = judge_window(scaled, how);
+    for (double* const each : {&answer.change.mean, &answer.change.error, &answer.drift.mean, &answer.drift.error}) *each = std::ldexp(*each, scale);
+    return answer;
 }
 
 } // namespace detail
 
-/// Of several series that must all have settled: an answer each. What keeps one back by a false alarm is corrected for how many
-/// alarms there may be (Holm); what lets one pass needs no correction, as all have to.
-inline std::vector<settle_answer> settled(std::span<std::span<double const> const> all, std::span<settle_request const> asked) {
+/// An answer for each of several series that must all have settled. The tests that can hold a series back by a false alarm are
+/// corrected for the number of series (Holm). The tests that let a series pass need no correction, because all must pass.
+inline std::vector<settle_answer> settled(std::span<std::span<double const> const> series, std::span<settle_request const> asked) {
     std::vector<settle_answer> now;
     auto const window = [&](std::size_t which, std::size_t cut) {
-        auto const values = all[which];
+        auto const values = series[which];
         return values.first(values.size() - std::min(cut, values.size()));
     };
     int most_passes = 1;
@@ -204,23 +204,23 @@ inline std::vector<settle_answer> settled(std::span<std::span<double const> cons
     for (int pass = 0; pass < most_passes; ++pass) {
         std::vector<settle_answer> then;
         std::vector<double> spreads;
-        for (std::size_t i = 0; i < all.size(); ++i) {
+        for (std::size_t i = 0; i < series.size(); ++i) {
             then.push_back(detail::look(window(i, static_cast<std::size_t>(pass)), asked[i]));
             spreads.push_back(then.back().spread_p);
         }
         auto const alarms = holm(spreads);
-        for (std::size_t i = 0; i < all.size(); ++i)
+        for (std::size_t i = 0; i < series.size(); ++i)
             if (then[i].settled() && alarms[i] <= asked[i].alarm) then[i].lacks = unsettled::spread;
         if (pass == 0) now = then;
-        for (std::size_t i = 0; i < all.size(); ++i)
+        for (std::size_t i = 0; i < series.size(); ++i)
             if (pass > 0 && pass < asked[i].passes && now[i].settled() && !then[i].settled()) now[i].lacks = then[i].why == no_answer::too_short ? unsettled::windows : unsettled::passes;
     }
     return now;
 }
 inline settle_answer settled(std::span<double const> values, settle_request const& asked) {
-    std::span<double const> const all[] = {values};
+    std::span<double const> const series[] = {values};
     settle_request const how[] = {asked};
-    return settled(all, how).front();
+    return settled(series, how).front();
 }
 
 } // namespace sb::stats

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The interval of a share: so many of so many.
+// The interval of a share: k of n.
 #pragma once
 #include <sb/stats/interval.hpp>
 #include <sb/stats/normal.hpp>
@@ -10,8 +10,8 @@
 
 namespace sb::stats {
 
-/// Wilson's interval: good for few tries and for shares near 0 and 1, where it never leaves them. All there is for no tries; NaN for a
-/// confidence that is not between 0 and 1.
+/// Wilson's interval: good for few tries and for shares near 0 and 1, and always within [0, 1]. Without tries it is [0, 1]. NaN if
+/// the confidence is not between 0 and 1.
 inline interval share_interval(std::int64_t hits, std::int64_t tries, double confidence = 0.95) noexcept {
     if (!(confidence > 0 && confidence < 1)) return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
     if (tries <= 0) return {0, 1};

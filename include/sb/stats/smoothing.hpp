@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Exponential smoothing: a level that follows the values, with or without a trend that may fade, and what it foretells.
+// Exponential smoothing: a level that follows the values, with or without a trend that may fade, and its forecasts.
 //
-// How it works: the parameters that leave the least squared one-step errors are those of the greatest likelihood of the models
-// ETS(A,N,N), (A,A,N) and (A,Ad,N) (Hyndman et al. 2008), whose variances the forecasts have. To these is added what estimation
-// leaves unsure (by the derivatives of the errors), and Student's t replaces the normal distribution: short series foretell little.
+// How it works: the parameters with the least squared one-step errors maximise the likelihood of the models ETS(A,N,N), (A,A,N) and
+// (A,Ad,N) (Hyndman et al. 2008), and the forecasts have those models' variances. The uncertainty of the estimates is added (from the
+// derivatives of the errors), and Student's t replaces the normal distribution, because short series tell little.
 #pragma once
 #include <sb/stats/answer.hpp>
 #include <sb/stats/forecast.hpp>
@@ -36,7 +36,7 @@ inline char const* name_of(smoothing_model model) noexcept {
     return "";
 }
 
-/// Parameters may be given; what is not is chosen, φ from 0.8 to 0.995.
+/// Parameters may be given; the others are estimated, φ between 0.8 and 0.995.
 struct smoothing_request {
     smoothing_model model = smoothing_model::level;
     std::optional<double> alpha{}; ///< 0 … 1, what of an error the level takes over
@@ -64,11 +64,11 @@ namespace detail {
 
 inline smoothing_answer no_smoothing(no_answer why, smoothing_model model, std::size_t n) noexcept {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    smoothing_answer got;
-    got.why = why, got.model = model, got.n = n;
-    got.alpha = got.beta = got.phi = got.first_level = got.first_trend = got.level = got.trend = nan;
-    got.sse = got.sigma = got.log_likelihood = got.aicc = nan;
-    return got;
+    smoothing_answer answer;
+    answer.why = why, answer.model = model, answer.n = n;
+    answer.alpha = answer.beta = answer.phi = answer.first_level = answer.first_trend = answer.level = answer.trend = nan;
+    answer.sse = answer.sigma = answer.log_likelihood = answer.aicc = nan;
+    return answer;
 }
 inline bool is_bad(smoothing_request const& asked) noexcept {
     bool const trended = asked.model != smoothing_model::level, damped = asked.model == smoothing_model::damped_trend;
@@ -80,7 +80,7 @@ inline bool is_bad(smoothing_request const& asked) noexcept {
 
 } // namespace detail
 
-/// Constant values and such as a model follows without error have no answer: no error to measure the next one by.
+/// Constant values, and values that a model follows without error, have no answer: there is no error to measure the next one by.
 inline smoothing_answer smooth(std::span<double const> values, smoothing_request const& asked, smoothing_room& room) {
     constexpr double eps = std::numeric_limits<double>::epsilon();
     auto const n = values.size();
@@ -123,20 +123,20 @@ inline smoothing_answer smooth(std::span<double const> values, smoothing_request
     double const rounding = eps * (count + 4 * std::ldexp(std::max(std::abs(least), std::abs(most)), -scale)); // of the filter, of the values
     if (sum <= rounding * rounding * count) return none(no_answer::perfect_fit);
 
-    smoothing_answer got;
-    got.model = asked.model, got.n = n;
-    got.alpha = at[0], got.beta = filter.beta(at);
-    if (damped) got.phi = at[2];
-    got.first_level = std::ldexp(filter.first_level(), scale) + middle, got.first_trend = std::ldexp(filter.first_trend(), scale);
-    got.level = std::ldexp(filter.level(), scale) + middle, got.trend = std::ldexp(filter.trend(), scale);
-    got.freedom = count - static_cast<double>(estimated);
-    got.sse = std::ldexp(sum, 2 * scale), got.sigma = std::ldexp(std::sqrt(sum / got.freedom), scale);
-    got.log_likelihood = -count / 2 * (std::log(2 * std::numbers::pi * sum / count) + 1 + 2 * scale * std::numbers::ln2);
+    smoothing_answer answer;
+    answer.model = asked.model, answer.n = n;
+    answer.alpha = at[0], answer.beta = filter.beta(at);
+    if (damped) answer.phi = at[2];
+    answer.first_level = std::ldexp(filter.first_level(), scale) + middle, answer.first_trend = std::ldexp(filter.first_trend(), scale);
+    answer.level = std::ldexp(filter.level(), scale) + middle, answer.trend = std::ldexp(filter.trend(), scale);
+    answer.freedom = count - static_cast<double>(estimated);
+    answer.sse = std::ldexp(sum, 2 * scale), answer.sigma = std::ldexp(std::sqrt(sum / answer.freedom), scale);
+    answer.log_likelihood = -count / 2 * (std::log(2 * std::numbers::pi * sum / count) + 1 + 2 * scale * std::numbers::ln2);
     double const terms = static_cast<double>(estimated) + 1;
-    got.aicc = count > terms + 1 ? 2 * terms - 2 * got.log_likelihood + 2 * terms * (terms + 1) / (count - terms - 1) : std::numeric_limits<double>::infinity();
-    got.unsure = filter.unsure(inside);
+    answer.aicc = count > terms + 1 ? 2 * terms - 2 * answer.log_likelihood + 2 * terms * (terms + 1) / (count - terms - 1) : std::numeric_limits<double>::infinity();
+    answer.unsure = filter.unsure(inside);
     for (double& e : room.errors) e = std::ldexp(e, scale);
-    return got;
+    return answer;
 }
 inline smoothing_answer smooth(std::span<double const> values, smoothing_request const& asked = {}) {
     smoothing_room room;
@@ -163,10 +163,10 @@ inline smoothing_answer smooth_best(std::span<double const> values) {
     return smooth_best(values, room);
 }
 
-/// Whether the parameters are taken as they are, as the formulas of the models do, or as estimated from few values.
+/// Whether the parameters count as known, as in the models' formulas, or as estimated from few values.
 enum class parameters_are : std::uint8_t { estimated, known };
 
-/// As many steps ahead as there is room for, with the intervals of Student's t; NaN without an answer to go by.
+/// Forecasts as many steps ahead as `to` has room for, with intervals by Student's t; NaN if the fit has no answer.
 inline void forecast(smoothing_answer const& by, std::span<forecast_point> to, double confidence = 0.95, parameters_are parameters = parameters_are::estimated) noexcept {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     if (!by || !(confidence > 0 && confidence < 1)) return std::fill(to.begin(), to.end(), forecast_point{nan, nan, nan, nan});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The filter of exponential smoothing: errors of a series by given parameters, with the first level and trend that suit it best.
+// The filter of exponential smoothing: the one-step errors of a series for given parameters, with the best first level and trend.
 //
-// How it works: a level l and a trend b foretell l + φb; the error e of that moves them, l by αe and b by βe. Given α, β and φ
+// How it works: a level l and a trend b forecast l + φb; the error e of that moves l by αe and b by βe. Given α, β and φ
 // the errors are linear in the first level and trend, which reflections find exactly. Where 0 <= β <= α <= 1 the influence of
 // the start does not grow, so no step can leave the numbers that a double holds.
 #pragma once
@@ -24,7 +24,7 @@ struct smoothing_room {
 
 namespace detail {
 
-/// Of the values of a room, of a size around 1, their middle around 0.
+/// Works on the values of a room, which are scaled to a size around 1 and centred near 0.
 class smoothing_filter {
 public:
     /// α; β, or its share of α; φ. Without a trend the last two are 0.
@@ -45,7 +45,7 @@ public:
     double level() const noexcept { return level_; }
     double trend() const noexcept { return trend_; }
 
-    /// Squared errors, with the best first level and trend, which are kept.
+    /// The sum of squared errors with the best first level and trend, which it keeps.
     double sum_of_squares(parameters const& at) {
         room_.matrix.resize((most_columns + 1) * n_);
         double const keeps = 1 - at[alpha], b = beta(at), f = at[phi], a = at[alpha], level_by_trend = keeps * f, trend_by_trend = f - b * f;
@@ -76,14 +76,14 @@ public:
     }
     /// Errors from the start that is kept, their squares, and the last level and trend; and what unsure() needs of these parameters.
     double run(parameters const& at, std::span<std::size_t const> of) {
-        auto const all = starts_ + of.size() + 1;
+        auto const columns = starts_ + of.size() + 1;
         room_.errors.resize(n_);
         walk(at, of, n_, [](std::size_t) {});
         double* const to = room_.matrix.data();
-        std::copy_n(to + (all - 1) * n_, n_, room_.errors.begin());
+        std::copy_n(to + (columns - 1) * n_, n_, room_.errors.begin());
         double sum = 0;
         for (double const e : room_.errors) sum += e * e;
-        (void)triangulate({to, n_ * all}, n_, all);
+        (void)triangulate({to, n_ * columns}, n_, columns);
         return sum;
     }
     /// How the squared errors change with each of these parameters while the start follows: half the fall, and products of
@@ -93,41 +93,41 @@ public:
         std::array<std::array<double, 3>, 3> products{};
     };
     slopes derive(parameters const& at, std::span<std::size_t const> of) {
-        auto const all = starts_ + of.size();
+        auto const columns = starts_ + of.size();
         auto const& unit = vector_unit::chosen();
         double sums[most_columns + 1][most_columns + 1]{};
         walk(at, of, block, [&](std::size_t count) { // while they are in the nearest cache
             double const* const column = room_.matrix.data();
-            for (std::size_t row = 0; row <= all; ++row)
-                for (std::size_t c = 0; c <= row && c < all; ++c) sums[row][c] += unit.dot(column + row * block, column + c * block, count);
+            for (std::size_t row = 0; row <= columns; ++row)
+                for (std::size_t c = 0; c <= row && c < columns; ++c) sums[row][c] += unit.dot(column + row * block, column + c * block, count);
         });
         for (std::size_t c = 0; c < starts_; ++c) // what the start takes over
-            for (std::size_t row = all; row > c; --row)
-                for (std::size_t other = c + 1; other <= row && other < all; ++other)
+            for (std::size_t row = columns; row > c; --row)
+                for (std::size_t other = c + 1; other <= row && other < columns; ++other)
                     if (sums[c][c] > 0) sums[row][other] -= sums[row][c] / sums[c][c] * sums[other][c];
-        slopes got;
+        slopes found;
         for (std::size_t row = 0; row < of.size(); ++row) {
-            got.fall[row] = -sums[all][starts_ + row];
-            for (std::size_t c = 0; c <= row; ++c) got.products[row][c] = got.products[c][row] = sums[starts_ + row][starts_ + c];
+            found.fall[row] = -sums[columns][starts_ + row];
+            for (std::size_t c = 0; c <= row; ++c) found.products[row][c] = found.products[c][row] = sums[starts_ + row][starts_ + c];
         }
-        return got;
+        return found;
     }
     /// What estimation of the start and of these parameters leaves unsure of the last level, the last trend, and φ times the last
     /// trend: their covariance in units of the errors' variance, row by row. After run() with these.
     std::array<double, 9> unsure(std::span<std::size_t const> of) const noexcept {
-        auto const all = starts_ + of.size();
+        auto const columns = starts_ + of.size();
         std::array<std::array<double, most_columns>, 3> solved{};
         for (std::size_t row = 0; row < 3; ++row)
-            for (std::size_t c = 0; c < all; ++c) {
+            for (std::size_t c = 0; c < columns; ++c) {
                 double sum = row < 2 ? end_[c][row] : c >= starts_ && of[c - starts_] == phi ? trend_ : 0;
                 for (std::size_t r = 0; r < c; ++r) sum -= upper(r, c) * solved[row][r];
                 solved[row][c] = upper(c, c) == 0 ? 0 : sum / upper(c, c);
             }
-        std::array<double, 9> made{};
+        std::array<double, 9> product{};
         for (std::size_t a = 0; a < 3; ++a)
             for (std::size_t b = 0; b < 3; ++b)
-                for (std::size_t c = 0; c < all; ++c) made[3 * a + b] += solved[a][c] * solved[b][c];
-        return made;
+                for (std::size_t c = 0; c < columns; ++c) product[3 * a + b] += solved[a][c] * solved[b][c];
+        return product;
     }
 
 private:
@@ -139,7 +139,7 @@ private:
     /// errors, and of the errors, `length` values at a time.
     template <class Full>
     void walk(parameters const& at, std::span<std::size_t const> of, std::size_t length, Full const& full) {
-        auto const all = starts_ + of.size();
+        auto const columns = starts_ + of.size();
         room_.matrix.resize(std::max((most_columns + 1) * n_, (most_columns + 1) * length));
         double const keeps = 1 - at[alpha], b = beta(at), f = at[phi], a = at[alpha], level_by_trend = keeps * f, trend_by_trend = f - b * f;
         double levels[lanes]{}, trends[lanes]{}, changes[lanes]{}, moves_level[lanes]{}, moves_trend[lanes]{}, moves_phi[lanes]{};
@@ -164,8 +164,8 @@ private:
                     trends[c] = trend_by_trend * trends[c] + ((1 - b) * more + moves_trend[c] * e) - b * levels[c];
                     levels[c] = next;
                 }
-                for (std::size_t c = 0; c < all; ++c) to[c * length + i] = changes[c];
-                to[all * length + i] = e;
+                for (std::size_t c = 0; c < columns; ++c) to[c * length + i] = changes[c];
+                to[columns * length + i] = e;
                 double const next = keeps * level + (level_by_trend * trend + a * x);
                 trend = (b * x - b * level) + trend_by_trend * trend, level = next;
                 if (i % stretch != 0) continue;
@@ -175,7 +175,7 @@ private:
             full(count);
         }
         level_ = level, trend_ = trend;
-        for (std::size_t c = 0; c < all; ++c) end_[c] = {levels[c], trends[c]};
+        for (std::size_t c = 0; c < columns; ++c) end_[c] = {levels[c], trends[c]};
     }
 
     smoothing_room& room_;

@@ -103,13 +103,13 @@ private:
             grid_[i].at = {within(alpha, std::max(a * a, least)), within(slope, b * b * b), within(phi, f)};
         }
         // two of its edges once more, by themselves and finer
-        auto const fading = is_free(alpha) ? is_free(phi) ? line_steps : 1 : 0, bending = is_free(alpha) && is_free(slope) ? line_steps : 0, all = count + fading + bending;
+        auto const fading = is_free(alpha) ? is_free(phi) ? line_steps : 1 : 0, bending = is_free(alpha) && is_free(slope) ? line_steps : 0, places = count + fading + bending;
         for (std::size_t i = 0; i < fading; ++i) grid_[count + i].at = {low_[alpha], low_[slope], within(phi, at_step(i, fading))};
         for (std::size_t i = 0; i < bending; ++i) {
             double const a = at_step(i + 1, bending + 1);
             grid_[count + fading + i].at = {within(alpha, a * a * a), high_[slope], high_[phi]};
         }
-        for (std::size_t i = 0; i < all; i += lanes) look({grid_.data() + i, std::min(lanes, all - i)});
+        for (std::size_t i = 0; i < places; i += lanes) look({grid_.data() + i, std::min(lanes, places - i)});
         std::array<bool, most_points> lowest{};
         auto const compare = [&](std::size_t i, std::size_t step, std::size_t steps, std::size_t stride) {
             return (step == 0 || grid_[i].sum < grid_[i - stride].sum) && (step + 1 >= steps || grid_[i].sum <= grid_[i + stride].sum);
@@ -118,7 +118,7 @@ private:
         for (std::size_t i = 0; i < fading; ++i) lowest[count + i] = compare(count + i, i, fading, 1);
         for (std::size_t i = 0; i < bending; ++i) lowest[count + fading + i] = compare(count + fading + i, i, bending, 1);
         candidates_ = 0;
-        for (std::size_t i = 0; i < all; ++i)
+        for (std::size_t i = 0; i < places; ++i)
             if (lowest[i]) grid_[candidates_++] = grid_[i];
         auto const less = [](candidate const& x, candidate const& y) { return std::tie(x.sum, x.at) < std::tie(y.sum, y.at); };
         std::sort(grid_.begin(), grid_.begin() + static_cast<std::ptrdiff_t>(candidates_), less);

@@ -37,8 +37,8 @@ __attribute__((always_inline)) inline double sum_of_each(double const* x, std::s
     double_pair a{}, b{}, c{}, d{};
     std::size_t i = 0;
     for (; i + 8 <= n; i += 8) a += of(load_pair(x + i)), b += of(load_pair(x + i + 2)), c += of(load_pair(x + i + 4)), d += of(load_pair(x + i + 6));
-    double_pair const all = (a + b) + (c + d);
-    double sum = all[0] + all[1];
+    double_pair const pairs = (a + b) + (c + d);
+    double sum = pairs[0] + pairs[1];
     for (; i < n; ++i) sum += of(double_pair{x[i], x[i]})[0];
     return sum;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The slope of a line that wild values do not move: the median of the slopes of all pairs, with its interval (Theil 1950, Sen 1968).
+// The slope of a line that outliers do not move: the median slope of all pairs, with its interval (Theil 1950, Sen 1968).
 //
-// How it works: the slopes of up to 130,000 pairs are laid out. Of more the slope of a rank is closed in on: after a slope b is
-// taken off, the pairs that stand in the wrong order are those whose slope is less than b, and they are counted in the time of
-// a sort. Bounds are first taken from pairs drawn at random, then by straight lines between counts; when few pairs are left between
-// them, these are listed. That finds slopes as they are, or within 1e-14 of the width of their middle half.
+// How it works: the slopes of up to 130,000 pairs are stored and sorted. With more pairs the slope of a given rank is bracketed:
+// after a slope b is subtracted, the pairs in the wrong order are those whose slope is less than b, and a sort counts them. The
+// first bounds come from pairs drawn at random, the next from straight lines between counts. When few pairs are left between the
+// bounds, they are listed. The result is exact, or within 1e-14 of the interquartile range of the slopes.
 #pragma once
 #include <sb/core/random.hpp>
 #include <sb/stats/answer.hpp>
@@ -45,21 +45,21 @@ namespace detail {
 class slope_ranks {
 public:
     slope_ranks(theil_sen_room& room, std::uint64_t pairs, double middle) : room_{room}, n_{room.x.size()}, pairs_{pairs}, middle_{middle} {
-        auto& all = room_.slopes;
-        all.clear();
+        auto& slopes = room_.slopes;
+        slopes.clear();
         if (pairs_ > laid_out) {
             draw();
             return;
         }
         for (std::size_t j = 1; j < n_; ++j)
-            for (std::size_t i = 0; i < j && room_.x[i] < room_.x[j]; ++i) all.push_back(slope(i, j));
+            for (std::size_t i = 0; i < j && room_.x[i] < room_.x[j]; ++i) slopes.push_back(slope(i, j));
     }
     /// The `k`-th smallest, from 1.
     double nth(std::uint64_t k) {
-        auto& all = room_.slopes;
+        auto& slopes = room_.slopes;
         if (pairs_ > laid_out) return close_in(k);
-        auto const at = all.begin() + static_cast<std::ptrdiff_t>(k - 1);
-        std::nth_element(all.begin(), at, all.end());
+        auto const at = slopes.begin() + static_cast<std::ptrdiff_t>(k - 1);
+        std::nth_element(slopes.begin(), at, slopes.end());
         return *at;
     }
 
@@ -83,7 +83,7 @@ private:
         to.resize(n_);
         for (std::size_t i = 0; i < n_; ++i) to[i] = (room_.y[i] - middle_) - b * (room_.x[i] - room_.x[n_ / 2]);
     }
-    /// Slopes that are less than b, but for those that differ from it by rounding.
+    /// Counts the slopes less than b, without those that differ from it by rounding only.
     std::uint64_t below(double b) {
         take_off(b, room_.at_low);
         return count_inversions(room_.at_low, room_.spare);
@@ -124,7 +124,7 @@ private:
         return listed(low, high, k);
     }
     double reach_of_drawn() const noexcept { return std::max(room_.slopes.back() - room_.slopes.front(), std::numeric_limits<double>::min()); }
-    /// Nothing but rounding lies between.
+    /// Whether only rounding lies between them.
     bool touch(double low, double high) const noexcept { return high - low <= 64 * std::numeric_limits<double>::epsilon() * std::max({std::abs(low), std::abs(high), steepness_}); }
     void narrow(bound& low, bound& high, double at, std::uint64_t k) {
         if (!(at > low.at && at < high.at)) return;
@@ -179,20 +179,20 @@ inline std::uint64_t bounding_rank(theil_sen_room& room, tie_sums const& x, tie_
 
 } // namespace detail
 
-/// y by x, in any order.
+/// The slope of y by x; the points may come in any order.
 inline theil_sen_answer theil_sen(std::span<double const> x, std::span<double const> y, double confidence, theil_sen_room& room) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity(), eps = std::numeric_limits<double>::epsilon();
-    theil_sen_answer got;
-    auto const n = got.n = x.size();
-    got.slope = got.intercept = nan, got.bounds = {nan, nan};
-    got.why = !(confidence > 0 && confidence < 1) ? no_answer::bad_request : detail::lacks_pairs(x, y);
-    if (!got) return got;
+    theil_sen_answer answer;
+    auto const n = answer.n = x.size();
+    answer.slope = answer.intercept = nan, answer.bounds = {nan, nan};
+    answer.why = !(confidence > 0 && confidence < 1) ? no_answer::bad_request : detail::lacks_pairs(x, y);
+    if (!answer) return answer;
     auto const range_of = [](std::span<double const> values) {
         auto const [least, most] = std::minmax_element(values.begin(), values.end());
         return *most - *least;
     };
-    if (!std::isfinite(range_of(x)) || !std::isfinite(range_of(y))) return got.why = no_answer::not_finite, got;
-    if (n == 2) return got.why = no_answer::no_freedom, got;
+    if (!std::isfinite(range_of(x)) || !std::isfinite(range_of(y))) return answer.why = no_answer::not_finite, answer;
+    if (n == 2) return answer.why = no_answer::no_freedom, answer;
     auto const ties_y = detail::lay_ranks(y, room.order, room.y);
     std::sort(room.order.begin(), room.order.end(), [&](std::size_t a, std::size_t b) { return x[a] < x[b] || (x[a] == x[b] && y[a] < y[b]); });
     room.x.resize(n), room.y.resize(n);
@@ -202,38 +202,38 @@ inline theil_sen_answer theil_sen(std::span<double const> x, std::span<double co
         for (end = i + 1; end < n && room.x[end] == room.x[i]; ++end) {}
         ties_x.add(end - i);
     }
-    got.pairs = std::uint64_t{n} * (n - 1) / 2 - static_cast<std::uint64_t>(ties_x.pairs);
-    auto const rank = detail::bounding_rank(room, ties_x, ties_y, got.pairs, (1 - confidence) / 2, got.exact);
+    answer.pairs = std::uint64_t{n} * (n - 1) / 2 - static_cast<std::uint64_t>(ties_x.pairs);
+    auto const rank = detail::bounding_rank(room, ties_x, ties_y, answer.pairs, (1 - confidence) / 2, answer.exact);
     room.spare.assign(y.begin(), y.end()); // what lies in the middle is no wild value
     auto const middle = room.spare.begin() + static_cast<std::ptrdiff_t>(n / 2);
     std::nth_element(room.spare.begin(), middle, room.spare.end());
     double const middle_x = room.x[n / 2], middle_y = *middle;
-    detail::slope_ranks slopes{room, got.pairs, middle_y};
-    double const below = slopes.nth((got.pairs + 1) / 2);
-    got.slope = got.pairs % 2 ? below : std::midpoint(below, slopes.nth(got.pairs / 2 + 1));
-    if (!std::isfinite(got.slope)) return got.slope = nan, got.why = no_answer::not_finite, got;
-    got.bounds = rank > 0 ? interval{slopes.nth(rank), slopes.nth(got.pairs + 1 - rank)} : interval{-infinite, infinite};
+    detail::slope_ranks slopes{room, answer.pairs, middle_y};
+    double const below = slopes.nth((answer.pairs + 1) / 2);
+    answer.slope = answer.pairs % 2 ? below : std::midpoint(below, slopes.nth(answer.pairs / 2 + 1));
+    if (!std::isfinite(answer.slope)) return answer.slope = nan, answer.why = no_answer::not_finite, answer;
+    answer.bounds = rank > 0 ? interval{slopes.nth(rank), slopes.nth(answer.pairs + 1 - rank)} : interval{-infinite, infinite};
 
     double largest = 0, far = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        far = std::max(far, std::abs(got.slope) * std::abs(room.x[i])), largest = std::max(largest, std::abs(room.y[i]));
-        room.y[i] = (room.y[i] - middle_y) - got.slope * (room.x[i] - middle_x);
+        far = std::max(far, std::abs(answer.slope) * std::abs(room.x[i])), largest = std::max(largest, std::abs(room.y[i]));
+        room.y[i] = (room.y[i] - middle_y) - answer.slope * (room.x[i] - middle_x);
     }
     auto const off = std::max_element(room.y.begin(), room.y.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
     bool const perfect = std::abs(*off) <= 4 * eps * (largest + far);
     auto const half = room.y.begin() + static_cast<std::ptrdiff_t>(n / 2);
     std::nth_element(room.y.begin(), half, room.y.end());
     double const left = n % 2 ? *half : std::midpoint(*std::max_element(room.y.begin(), half), *half);
-    got.intercept = middle_y + (left - got.slope * middle_x);
+    answer.intercept = middle_y + (left - answer.slope * middle_x);
     // all on the line, or so many pairs on parallels to it that the rest does not count
-    if (perfect || got.bounds.lo == got.bounds.hi) got.why = no_answer::perfect_fit, got.bounds = {nan, nan};
-    return got;
+    if (perfect || answer.bounds.lo == answer.bounds.hi) answer.why = no_answer::perfect_fit, answer.bounds = {nan, nan};
+    return answer;
 }
 inline theil_sen_answer theil_sen(std::span<double const> x, std::span<double const> y, double confidence = 0.95) {
     theil_sen_room room;
     return theil_sen(x, y, confidence, room);
 }
-/// By position: 0, 1, 2, …
+/// The slope by position: 0, 1, 2, …
 inline theil_sen_answer theil_sen(std::span<double const> values, double confidence = 0.95) {
     std::vector<double> places(values.size());
     std::iota(places.begin(), places.end(), 0.0);

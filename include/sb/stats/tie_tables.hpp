@@ -25,17 +25,17 @@ namespace sb::stats::detail {
 
 inline constexpr double most_table_steps = 5e5; // a few milliseconds
 
-/// What a table is scored by: its ranks' products, or its pairs that agree less those that do not.
+/// The score of a table: the sum of products of ranks, or concordant minus discordant pairs.
 enum class table_score : std::uint8_t { products, pairs };
 
-/// All tables whose rows and columns, of values in order, are equal values and so many.
+/// All tables with these sums of rows and columns; a row or column stands for a group of equal values, in order.
 class tie_tables {
 public:
     /// `values` of the columns, for products; those of the rows are twice their ranks less n + 1.
     tie_tables(std::span<std::size_t const> rows, std::span<std::size_t const> columns, table_score by, std::span<std::int64_t const> values = {})
         : given_{rows}, columns_{columns}, by_{by}, values_{values},
           widest_{static_cast<std::size_t>(std::max_element(columns.begin(), columns.end()) - columns.begin())} {}
-    /// The chance of a score so far from nothing; none where it takes more steps than that.
+    /// The chance of a score this far from 0; none if it takes more steps than that.
     std::optional<double> farther(std::int64_t far, double most_steps = most_table_steps) {
         auto const size = static_cast<double>(given_.size());
         if (size * size > 2 * most_steps) return {}; // one value may be in any of the rows so far
@@ -333,12 +333,12 @@ struct other_values {
     }
     bool are_few() const noexcept { return 2 * others < all; }
     double share() const noexcept { return static_cast<double>(others) / static_cast<double>(all); }
-    /// What the variance of a sum of k is less, for they are drawn once: k of them all have no other sum.
+    /// The factor by which drawing without replacement reduces the variance of a sum of k; it is 0 if all are drawn.
     double left_after(double k) const noexcept { return others > 1 ? (static_cast<double>(others) - k) / static_cast<double>(others - 1) : 0; }
     std::size_t all = 0, others = 0;
     double mean = 0, variance = 0;
 };
-/// How often a normal value is so far from nothing.
+/// The chance of a normal value this far from 0, on both sides.
 inline double both_tails(double mean, double variance, double far) noexcept {
     if (!(variance > 0)) return std::abs(mean) >= far ? 1 : 0;
     double const spread = std::sqrt(variance);

@@ -16,7 +16,7 @@
 
 namespace sb::stats {
 
-/// What a weight is.
+/// What a weight means.
 enum class weight_kind : std::uint8_t {
     frequency, ///< how often the value was seen
     reliability ///< how much it is to be trusted beside the others: only their proportions matter
@@ -91,13 +91,13 @@ public:
     }
     std::int64_t count() const noexcept { return count_; } ///< of values with a weight
     double weight() const noexcept { return std::ldexp(weights_.value(), weight_unit_); } ///< of all together
-    /// As many values of equal weight tell as much of the mean (Kish); at most count().
+    /// The number of equally weighted values that would tell as much about the mean (Kish); at most count().
     double effective() const noexcept { return count_ > 0 ? std::min(static_cast<double>(count_), weights_.value() / weights_squared_.value() * weights_.value()) : 0; }
     std::optional<double> mean() const noexcept {
         if (why() != no_answer::none) return std::nullopt;
         return origin_ + scaled(mean_.value());
     }
-    /// Of what these are a sample of, unbiased: with weight - 1 below, or with weight - squared weights / weight.
+    /// Unbiased for the population: divides by weight - 1, or by weight - squared weights / weight.
     std::optional<double> stddev(weight_kind kind) const noexcept {
         double const below = freedom(kind);
         if (why() != no_answer::none || !(below > 0)) return std::nullopt;
@@ -112,7 +112,7 @@ public:
         auto const sd = stddev(kind);
         return sd ? std::optional{*sd / std::sqrt(kind == weight_kind::frequency ? weight() : effective())} : std::nullopt;
     }
-    /// Of these values themselves.
+    /// The variance of these values themselves.
     std::optional<double> spread() const noexcept {
         if (why() != no_answer::none) return std::nullopt;
         return scaled(std::sqrt(std::max(squares_.value(), 0.0) / weights_.value()));
@@ -143,7 +143,7 @@ private:
     detail::kept_sum weights_, weights_squared_, mean_, squares_; // the last: weighted squares of the distances from the mean
 };
 
-/// What one pass over values and their weights tells.
+/// The moments of values with weights, in one pass.
 struct weighted_answer {
     no_answer why = no_answer::none;
     double mean = 0;
@@ -156,9 +156,9 @@ struct weighted_answer {
 inline weighted_answer weighted_mean(std::span<double const> values, std::span<double const> weights, weight_kind kind = weight_kind::reliability) noexcept {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     if (values.size() != weights.size()) return {no_answer::bad_request, nan, nan, nan, 0, 0};
-    weighted_moments all;
-    for (std::size_t i = 0; i < values.size(); ++i) all.push(values[i], weights[i]);
-    return {all.why(), all.mean().value_or(nan), all.stddev(kind).value_or(nan), all.error(kind).value_or(nan), all.effective(), static_cast<std::size_t>(all.count())};
+    weighted_moments merged;
+    for (std::size_t i = 0; i < values.size(); ++i) merged.push(values[i], weights[i]);
+    return {merged.why(), merged.mean().value_or(nan), merged.stddev(kind).value_or(nan), merged.error(kind).value_or(nan), merged.effective(), static_cast<std::size_t>(merged.count())};
 }
 
 } // namespace sb::stats

@@ -3,7 +3,7 @@
 //
 // How it works. Threads take chunks of whole lines and keep a table each; sums are exact, so how the lines were shared
 // out cannot show. What has an order keeps its place: the last score remembers its chunk, and what is wrong with a line
-// is told when all chunks before it are through, with the number of the line in its file.
+// is reported when all chunks before it are done, with the number of the line in its file.
 #pragma once
 #include <sb/core/chunks.hpp>
 #include <sb/record/partial.hpp>
@@ -132,7 +132,7 @@ private:
         if (!failure_) failure_ = std::move(e);
         queue_.stop();
     }
-    /// Tells what is wrong as soon as nothing before it is open.
+    /// Reports faults as soon as all chunks before them are done.
     void finish(chunk const& c, std::int64_t lines, std::vector<rank_fault> faults) {
         std::lock_guard const hold{order_};
         if (question_.strict && !faults.empty()) queue_.stop();
@@ -174,7 +174,7 @@ inline result<rank_sums> read_ranks(std::vector<std::string> const& paths, rank_
 
 namespace detail {
 
-/// Not where nothing was counted, nor where too much was.
+/// A name without values has no row, nor has one with an impossible count.
 inline bool has_row(rank_group const& g) noexcept { return g.values.count() > 0 && g.values.count() <= rank_reader::most_values; }
 
 struct rank_moments {
@@ -192,8 +192,8 @@ inline rank_moments moments_of(exact_sum const& values) {
     auto spread = exact_integer{static_cast<wide_natural>(values.count()), 0, false} * values.squares();
     spread -= sum * sum;
     auto const variance = spread.negative() ? 0 : spread.nearest() / n / (n - 1); // negative: a state nobody's values have
-    auto const got = stats::mean_interval(m.mean, variance, values.count());
-    if (std::isfinite(got.lo) && std::isfinite(got.hi)) m.interval = got;
+    auto const within = stats::mean_interval(m.mean, variance, values.count());
+    if (std::isfinite(within.lo) && std::isfinite(within.hi)) m.interval = within;
     return m;
 }
 
@@ -250,12 +250,12 @@ inline std::vector<rank_record> rank_rows(rank_table const& table, rank_question
     return out;
 }
 
-/// What another run of the same question adds up: by name.
+/// The states that another run with the same question can add up, one for each name.
 inline std::vector<partial_record> rank_states(rank_table const& table, rank_question const& question) {
     auto const pairs = [](exact_integer const& of) {
-        std::vector<std::vector<std::int64_t>> all;
-        for (auto const& t : of.terms()) all.push_back({t.significand, t.exponent});
-        return all;
+        std::vector<std::vector<std::int64_t>> written;
+        for (auto const& t : of.terms()) written.push_back({t.significand, t.exponent});
+        return written;
     };
     std::vector<partial_record> out;
     for (auto const& g : table.groups()) {

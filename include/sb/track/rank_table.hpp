@@ -92,9 +92,9 @@ private:
     static spelling_key key_of(std::string_view text) noexcept {
         auto const first = [](std::size_t bytes) { return bytes == 0 ? 0 : ~std::uint64_t{0} >> (64 - 8 * bytes); };
         static constexpr auto masks = [first] {
-            std::array<spelling_key, 17> all{};
-            for (std::size_t n = 0; n <= 16; ++n) all[n] = {first(n < 8 ? n : 8), first(n < 8 ? 0 : n - 8)};
-            return all;
+            std::array<spelling_key, 17> masks_by_size{};
+            for (std::size_t n = 0; n <= 16; ++n) masks_by_size[n] = {first(n < 8 ? n : 8), first(n < 8 ? 0 : n - 8)};
+            return masks_by_size;
         }();
         spelling_key key;
         if (text.size() <= 16) {

@@ -122,7 +122,7 @@ struct adf_of {
 
 } // namespace detail
 
-/// The windows of so many neighbours, each one value on from the last; none where there are fewer values.
+/// All windows of so many neighbours, each one value after the last; none if there are fewer values.
 inline auto rolling(std::size_t window) { return ranges::make_view_closure(detail::windows_of{window}); }
 
 /// What a function says of each span.

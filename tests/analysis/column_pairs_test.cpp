@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include <sb/track/pairs.hpp>
+#include <sb/analysis/column_pairs.hpp>
 #include <vector>
 
-using sb::track::column;
-using sb::track::in_pairs;
+using sb::analysis::column;
+using sb::analysis::in_pairs;
 
 TEST_CASE("values of one line are a pair, whatever either side lacks") {
     column const l{"l", {1, 3, 4, 5, 6.5}, {1}}, r{"r", {10, 20, 30, 40, 51}, {5}};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Every test that can be asked from a shell: its name, what it says, and how many samples it takes.
+// The list of all tests that sb-stat offers: name, question, number of samples.
 #pragma once
+#include <sb/analysis/column_pairs.hpp>
+#include <sb/analysis/forecast_test.hpp>
+#include <sb/analysis/sample_tests.hpp>
+#include <sb/analysis/series_tests.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
-#include <sb/track/forecast_test.hpp>
-#include <sb/track/pairs.hpp>
-#include <sb/track/sample_tests.hpp>
-#include <sb/track/series_tests.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,32 +17,32 @@
 #include <utility>
 #include <vector>
 
-namespace sb::track {
+namespace sb::analysis {
 
-struct shell_test {
+struct listed_test {
     char const* name;
     char const* asks; ///< for `--help`
-    std::size_t fewest, most; ///< samples that it takes together; 0: any number, an answer for each
+    std::size_t fewest, most; ///< samples that it takes together; 0: any number, with an answer for each
     answers (*answer)(columns const&, test_question const&);
 };
 
 namespace detail {
 
 template <test_record (*One)(std::vector<double> const&, test_question const&)>
-answers of_each(columns const& all, test_question const& asked) {
+answers of_each(columns const& samples, test_question const& asked) {
     answers said;
-    for (auto const& each : all) said.push_back(One(each.values, asked));
+    for (auto const& each : samples) said.push_back(One(each.values, asked));
     return said;
 }
 template <test_record (*Together)(columns const&, test_question const&)>
-answers of_all(columns const& all, test_question const& asked) {
-    return {Together(all, asked)};
+answers of_all(columns const& samples, test_question const& asked) {
+    return {Together(samples, asked)};
 }
 inline constexpr auto any_number = std::numeric_limits<std::size_t>::max();
 
 } // namespace detail
 
-inline constexpr shell_test shell_tests[] = {
+inline constexpr listed_test test_list[] = {
     {"adf", "does a series wander (a unit root)? A small p says that it does not (augmented Dickey-Fuller)", 0, 0, detail::of_each<adf_of>},
     {"kpss", "does a series stay around a level or a line? A small p says that it does not", 0, 0, detail::of_each<kpss_of>},
     {"pp", "does a series wander? Asked without lagged terms, whatever its neighbours do to each other (Phillips-Perron)", 0, 0, detail::of_each<phillips_perron_of>},
@@ -58,27 +58,27 @@ inline constexpr shell_test shell_tests[] = {
     {"converged", "have all series settled? Shown by evidence that they change by less than a margin; exit status 1 when not", 0, 0, converged},
 };
 
-/// None where there is no test of that name.
-inline shell_test const* find_test(std::string_view name) noexcept {
-    auto const* const found = std::find_if(std::begin(shell_tests), std::end(shell_tests), [&](shell_test const& each) { return each.name == name; });
-    return found == std::end(shell_tests) ? nullptr : found;
+/// Null if there is no test of that name.
+inline listed_test const* find_test(std::string_view name) noexcept {
+    auto const* const found = std::find_if(std::begin(test_list), std::end(test_list), [&](listed_test const& each) { return each.name == name; });
+    return found == std::end(test_list) ? nullptr : found;
 }
 
-/// The two samples belong together line by line.
+/// Whether the two samples are paired line by line.
 inline bool goes_by_lines(test_question const& asked) { return asked.test == "correlation" || (asked.test == "compare" && asked.paired); }
 
 namespace detail {
 
-inline error wrong_number(shell_test const& test, columns const& all) {
+inline error wrong_number(listed_test const& test, columns const& samples) {
     constexpr std::size_t most_named = 5;
     std::string names;
-    for (std::size_t i = 0; i < std::min(all.size(), most_named); ++i) names += cat(i ? ", " : "", all[i].name);
-    if (all.size() > most_named) names += ", …";
-    return caller_error(cat(test.name, " compares ", test.most == test.fewest ? "two" : "two or more", " samples, and there ", all.size() == 1 ? "is 1" : cat("are ", all.size()), names.empty() ? "" : cat(" (", names, ")"),
-                            all.size() > test.most ? ": give it two of them" : ": give a file for each, or --field and --by for JSON lines"));
+    for (std::size_t i = 0; i < std::min(samples.size(), most_named); ++i) names += cat(i ? ", " : "", samples[i].name);
+    if (samples.size() > most_named) names += ", …";
+    return caller_error(cat(test.name, " compares ", test.most == test.fewest ? "two" : "two or more", " samples, and there ", samples.size() == 1 ? "is 1" : cat("are ", samples.size()), names.empty() ? "" : cat(" (", names, ")"),
+                            samples.size() > test.most ? ": give it two of them" : ": give a file for each, or --field and --by for JSON lines"));
 }
 
-/// Which sample was which stands before all else that is known of the two.
+/// Puts the names of the two samples before the other members.
 inline void name_both(test_record& said, columns const& two) {
     object besides{{"first", two[0].name}, {"second", two[1].name}};
     for (auto& [key, v] : said.besides) besides.set(key, std::move(v));
@@ -87,28 +87,28 @@ inline void name_both(test_record& said, columns const& two) {
 
 } // namespace detail
 
-/// The answers to a question that has been checked; an answer to each series bears its name where `named`.
-inline result<answers> answered(columns const& all, test_question const& asked, bool named) {
+/// The answers to a checked question. With `named` each answer about a single series has the series' name.
+inline result<answers> answered(columns const& samples, test_question const& asked, bool named) {
     auto const* const test = find_test(asked.test);
     if (!test) return caller_error(cat("\"", asked.test, "\" is none of the tests"));
-    if (test->fewest > 0 && (all.size() < test->fewest || all.size() > test->most)) return detail::wrong_number(*test, all);
+    if (test->fewest > 0 && (samples.size() < test->fewest || samples.size() > test->most)) return detail::wrong_number(*test, samples);
     std::int64_t left_out = 0;
     answers said;
     if (goes_by_lines(asked)) {
-        SB_TRY(auto const pairs, in_pairs(all[0], all[1], asked.test == "compare" ? "--paired" : "correlation"));
+        SB_TRY(auto const pairs, in_pairs(samples[0], samples[1], asked.test == "compare" ? "--paired" : "correlation"));
         said = test->answer(pairs.two, asked), left_out = pairs.one_sided;
-    } else said = test->answer(all, asked);
-    if (test->most == 2) detail::name_both(said.front(), all);
+    } else said = test->answer(samples, asked);
+    if (test->most == 2) detail::name_both(said.front(), samples);
     if (left_out > 0) said.front().besides.set("left_out", left_out);
     if (named && test->fewest == 0)
-        for (std::size_t i = 0; i < all.size(); ++i) said[i].name = all[i].name;
+        for (std::size_t i = 0; i < samples.size(); ++i) said[i].name = samples[i].name;
     return said;
 }
 
-/// What was asked has no answer, or the answer is no.
+/// Whether there is no answer, or the answer is no.
 inline bool is_no(test_record const& said) {
     auto const* const converged = said.besides.find("converged");
     return said.reason || (converged && converged->if_bool() && !*converged->if_bool());
 }
 
-} // namespace sb::track
+} // namespace sb::analysis

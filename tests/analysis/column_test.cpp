@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include <sb/track/column.hpp>
+#include <sb/analysis/column.hpp>
 #include <cmath>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <vector>
 
-using sb::track::column;
-using sb::track::column_reader;
+using sb::analysis::column;
+using sb::analysis::column_reader;
 
 namespace {
 
 struct read_back {
     std::vector<column> columns;
     std::vector<std::string> faults; // "line:byte what"
-    sb::track::column_counts counts;
+    sb::analysis::column_counts counts;
 };
-read_back read(std::vector<std::string> const& inputs, sb::track::column_question const& asked) {
+read_back read(std::vector<std::string> const& inputs, sb::analysis::column_question const& asked) {
     read_back all;
     column_reader reader{asked};
     for (auto const& text : inputs) {
@@ -114,7 +114,7 @@ TEST_CASE("groups that are numbers are told apart by value") {
 }
 
 TEST_CASE("a name has one dot at most, and something on both sides of it") {
-    auto const wrong = [](sb::track::column_question const& asked) {
+    auto const wrong = [](sb::analysis::column_question const& asked) {
         auto const got = asked.check();
         return got.has_error() ? got.error().what : std::string{};
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers to be tested: a column of them, or one member of each JSON line, apart by another.
+// Reads the numbers to be tested: one a line, or a member of each JSON line, grouped by another member.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/source.hpp>
@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace sb::track {
+namespace sb::analysis {
 
 struct column_question {
     std::string field; ///< of JSON lines: `roi` (or that of `metrics`), `metrics.roi`; empty: each line is a number
@@ -212,4 +212,4 @@ private:
     column_counts counts_;
 };
 
-} // namespace sb::track
+} // namespace sb::analysis

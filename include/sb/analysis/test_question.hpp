@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is asked of a statistical test from a shell: every option of sb-stat, checked.
+// The options of a statistical test, as sb-stat takes them, and their check.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
@@ -11,7 +11,7 @@
 #include <string>
 #include <system_error>
 
-namespace sb::track {
+namespace sb::analysis {
 
 struct test_question {
     std::string test;
@@ -22,7 +22,7 @@ struct test_question {
     bool paired = false;
     std::int64_t passes = 2, shuffles = 199, seed = 1, bins = 10, steps = 5;
 
-    /// What is out of range is named, with what would do.
+    /// An option out of range is an error that names it and its range.
     result<void> check() const {
         if (!(confidence > 0 && confidence < 1)) return caller_error("--confidence: must lie between 0 and 1, as 0.95 does");
         if (!(trim >= 0 && trim < 0.5)) return caller_error("--trim: the part of each end that is left out, from 0 to below 0.5");
@@ -44,7 +44,7 @@ struct test_question {
         if (lags != "auto" && lags != "legacy" && !fixed_lags()) return caller_error(cat("--lags: \"", lags, "\" is neither auto, legacy nor a number from 0"));
         return {};
     }
-    /// Where `lags` is a number.
+    /// The number, if `lags` is one.
     std::optional<int> fixed_lags() const {
         int number = 0;
         auto const* const past = lags.data() + lags.size();
@@ -53,4 +53,4 @@ struct test_question {
     }
 };
 
-} // namespace sb::track
+} // namespace sb::analysis

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What two or more samples are asked together, and the record that answers.
+// The tests of two or more samples together; each answers with a record.
 #pragma once
+#include <sb/analysis/column.hpp>
+#include <sb/analysis/test_answer.hpp>
+#include <sb/analysis/test_question.hpp>
 #include <sb/stats/correlation.hpp>
 #include <sb/stats/ks.hpp>
 #include <sb/stats/levene.hpp>
@@ -8,33 +11,30 @@
 #include <sb/stats/means.hpp>
 #include <sb/stats/psi.hpp>
 #include <sb/stats/rank_correlation.hpp>
-#include <sb/track/column.hpp>
-#include <sb/track/test_answer.hpp>
-#include <sb/track/test_question.hpp>
 #include <cmath>
 #include <span>
 #include <vector>
 
-namespace sb::track {
+namespace sb::analysis {
 
 inline test_record levene_of(columns const& groups, test_question const& asked) {
     stats::levene_request how;
     how.center = asked.center == "median" ? stats::levene_center::median : asked.center == "mean" ? stats::levene_center::mean : stats::levene_center::trimmed;
     how.trim = asked.trim;
-    std::vector<std::span<double const>> all;
-    for (auto const& each : groups) all.emplace_back(each.values);
-    auto const got = stats::levene(all, how);
-    auto r = begun("levene", got.n);
-    settle(r, got, got.statistic);
-    r.besides.set("center", asked.center), r.besides.set("groups", static_cast<std::int64_t>(got.groups));
+    std::vector<std::span<double const>> samples;
+    for (auto const& each : groups) samples.emplace_back(each.values);
+    auto const answer = stats::levene(samples, how);
+    auto r = begun("levene", answer.n);
+    settle(r, answer, answer.statistic);
+    r.besides.set("center", asked.center), r.besides.set("groups", static_cast<std::int64_t>(answer.groups));
     return r;
 }
 
 inline test_record ks_of(columns const& two, test_question const&) {
-    auto const got = stats::ks(two[0].values, two[1].values);
+    auto const answer = stats::ks(two[0].values, two[1].values);
     auto r = begun("ks", two[0].values.size() + two[1].values.size());
-    settle(r, got, got.statistic);
-    if (got) r.besides.set("exact", got.exact);
+    settle(r, answer, answer.statistic);
+    if (answer) r.besides.set("exact", answer.exact);
     return r;
 }
 
@@ -42,10 +42,10 @@ inline test_record psi_of(columns const& two, test_question const& asked) {
     stats::psi_request how;
     how.bins = static_cast<std::size_t>(asked.bins);
     how.ends = asked.ends == "drop" ? stats::psi_ends::dropped : stats::psi_ends::into_end_bins;
-    auto const got = stats::psi(two[0].values, two[1].values, how);
-    auto r = begun("psi", got.baseline + got.recent);
-    settle(r, got, got.index);
-    if (got) r.besides.set("outside", static_cast<std::int64_t>(got.outside));
+    auto const answer = stats::psi(two[0].values, two[1].values, how);
+    auto r = begun("psi", answer.baseline + answer.recent);
+    settle(r, answer, answer.index);
+    if (answer) r.besides.set("outside", static_cast<std::int64_t>(answer.outside));
     return r;
 }
 
@@ -58,7 +58,7 @@ inline test_record compare(columns const& two, test_question const& asked) {
         auto const [lo, hi] = means.interval(asked.confidence);
         r.besides.set("difference", means.mean), r.besides.set("lo", lo), r.besides.set("hi", hi);
         if (asked.margin) r.besides.set("equivalence_p", means.equivalence_p(*asked.margin));
-    } else if (std::isfinite(means.mean)) r.besides.set("difference", means.mean); // known, but there is no doubt in it to judge by
+    } else if (std::isfinite(means.mean)) r.besides.set("difference", means.mean); // known, but without a spread to judge it by
     if (asked.paired) return r;
     if (auto const ranks = stats::mann_whitney(first, second, asked.confidence)) {
         auto const [lo, hi] = ranks.shift_interval;
@@ -68,23 +68,23 @@ inline test_record compare(columns const& two, test_question const& asked) {
     return r;
 }
 
-/// Two columns, value by value: as lines go together, as ranks do, and as pairs do.
+/// How two columns correlate value by value: linearly (Pearson), by ranks (Spearman) and by pairs (Kendall).
 inline test_record correlation_of(columns const& two, test_question const& asked) {
     auto const &x = two[0].values, &y = two[1].values;
     auto r = begun("correlation", x.size());
     r.besides.set("confidence", asked.confidence);
-    auto const got = stats::correlation(x, y, asked.confidence);
-    if (!got) {
-        r.reason = stats::name_of(got.why);
-        if (got.why == stats::no_answer::perfect_fit) r.statistic = got.r; // known, but there is no doubt in it to judge by
+    auto const answer = stats::correlation(x, y, asked.confidence);
+    if (!answer) {
+        r.reason = stats::name_of(answer.why);
+        if (answer.why == stats::no_answer::perfect_fit) r.statistic = answer.r; // known, but without a spread to judge it by
         return r;
     }
-    r.statistic = got.r, r.p = got.p;
-    r.besides.set("lo", finite_or_null(got.bounds.lo)), r.besides.set("hi", finite_or_null(got.bounds.hi));
+    r.statistic = answer.r, r.p = answer.p;
+    r.besides.set("lo", finite_or_null(answer.bounds.lo)), r.besides.set("hi", finite_or_null(answer.bounds.hi));
     auto const ranks = stats::spearman(x, y), pairs = stats::kendall(x, y);
     r.besides.set("spearman", finite_or_null(ranks.r)), r.besides.set("spearman_p", finite_or_null(ranks.p)), r.besides.set("spearman_exact", ranks ? value{ranks.exact} : value{});
     r.besides.set("kendall", finite_or_null(pairs.r)), r.besides.set("kendall_p", finite_or_null(pairs.p)), r.besides.set("kendall_exact", pairs ? value{pairs.exact} : value{});
     return r;
 }
 
-} // namespace sb::track
+} // namespace sb::analysis

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <sb/analysis/test_list.hpp>
 #include <sb/core/random.hpp>
-#include <sb/track/shell_tests.hpp>
 #include "support/catch.hpp"
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include <vector>
 
 using namespace sb;
-using namespace sb::track;
+using namespace sb::analysis;
 
 namespace {
 
@@ -51,7 +51,7 @@ TEST_CASE("what a test has besides is what its record's description says, no mor
         {{"no numbers", {NAN, 1, 2}}, {"no numbers", {INFINITY, 3, 4}}},
     };
     std::set<std::pair<std::string, std::string>> seen;
-    for (auto const& test : shell_tests)
+    for (auto const& test : test_list)
         for (auto const& samples : all)
             for (auto const* method : {"t", "bootstrap", "anytime", "paired"}) {
                 test_question asked;
@@ -72,7 +72,7 @@ TEST_CASE("what a test has besides is what its record's description says, no mor
                     }
             }
     for (auto const& member : test_members)
-        for (auto const& test : shell_tests)
+        for (auto const& test : test_list)
             if (is_of(member, test.name)) {
                 INFO(test.name << ": " << member.name);
                 CHECK(seen.count({test.name, member.name}) == 1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Two columns that belong together line by line: what both have of the same line.
+// Pairs the values of two columns line by line.
 #pragma once
+#include <sb/analysis/column.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
-#include <sb/track/column.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,16 +11,16 @@
 #include <string_view>
 #include <vector>
 
-namespace sb::track {
+namespace sb::analysis {
 
 struct column_pairs {
     std::vector<column> two; ///< as many values each; the n-th of both are of one line
-    std::int64_t one_sided = 0; ///< lines on which only one of them has a number: left out of both
+    std::int64_t one_sided = 0; ///< lines on which only one column has a number; both leave them out
 };
 
 namespace detail {
 
-/// The values of a column with the lines that they stand on.
+/// Walks over the values of a column and knows the line of each.
 class line_walk {
 public:
     explicit line_walk(column const& over) noexcept : column_{over} { pass_holes(); }
@@ -38,23 +38,23 @@ private:
 
 } // namespace detail
 
-/// Columns of different lengths do not belong together: an error, which begins with `who`.
+/// Columns of different lengths are an error, which begins with `who`.
 inline result<column_pairs> in_pairs(column const& first, column const& second, std::string_view who) {
     if (first.lines() != second.lines()) {
         auto const as_many = first.values.size() == second.values.size();
         return caller_error(cat(who, ": the samples have ", first.lines(), " and ", second.lines(), " lines", as_many ? cat(", though ", first.values.size(), " numbers each: pairs go by line") : ""));
     }
-    column_pairs got;
-    got.two = {{first.name}, {second.name}};
+    column_pairs pairs;
+    pairs.two = {{first.name}, {second.name}};
     for (detail::line_walk a{first}, b{second};;) {
         auto const line = std::min(a.line(), b.line());
-        if (line == std::numeric_limits<std::size_t>::max()) return got;
+        if (line == std::numeric_limits<std::size_t>::max()) return pairs;
         bool const of_first = a.line() == line, of_second = b.line() == line;
-        if (of_first && of_second) got.two[0].values.push_back(a.value()), got.two[1].values.push_back(b.value());
-        else ++got.one_sided;
+        if (of_first && of_second) pairs.two[0].values.push_back(a.value()), pairs.two[1].values.push_back(b.value());
+        else ++pairs.one_sided;
         if (of_first) a.next();
         if (of_second) b.next();
     }
 }
 
-} // namespace sb::track
+} // namespace sb::analysis

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a series will be next, and the record that says so with how well such forecasts did on the series' own end.
+// The next values of a series as a record, with the score of such forecasts on the end of the series itself.
 #pragma once
+#include <sb/analysis/test_answer.hpp>
+#include <sb/analysis/test_question.hpp>
 #include <sb/core/text.hpp>
 #include <sb/core/value.hpp>
 #include <sb/stats/answer.hpp>
@@ -8,8 +10,6 @@
 #include <sb/stats/forecast.hpp>
 #include <sb/stats/rolling_origin.hpp>
 #include <sb/stats/smoothing.hpp>
-#include <sb/track/test_answer.hpp>
-#include <sb/track/test_question.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <span>
@@ -17,19 +17,19 @@
 #include <string_view>
 #include <vector>
 
-namespace sb::track {
+namespace sb::analysis {
 
 namespace detail {
 
 inline constexpr std::size_t fewest_for_arima = 20; ///< below, a smoothed level or trend has less to go wrong
-/// Steps at a series' end that are forecast anew, each from what was before it; of a long series fewer, for each takes as long.
+/// How many values at the end are forecast again, each from those before it. Fewer in a long series, where each takes long.
 inline std::size_t most_judged(std::size_t n) noexcept { return n <= 1000 ? 30 : std::max<std::size_t>(30'000 / n, 1); }
 
 class forecaster {
 public:
     explicit forecaster(std::string_view model) : asked_{model} {}
 
-    /// Fits what was asked for, and fills `to` from it.
+    /// Fits the model asked for and writes its forecasts to `to`.
     stats::no_answer operator()(std::span<double const> values, std::span<stats::forecast_point> to, double confidence) {
         if (asked_ == "arima" || (asked_ == "auto" && values.size() >= fewest_for_arima)) {
             auto const chosen = stats::choose_arima(values, {}, arima_);
@@ -69,7 +69,7 @@ inline test_record forecast_of(std::vector<double> const& values, test_question 
     array steps;
     for (auto const& each : next) steps.push_back(object{{"mean", finite_or_null(each.mean)}, {"lo", finite_or_null(each.lo)}, {"hi", finite_or_null(each.hi)}});
     r.besides.set("steps", std::move(steps));
-    // how one step ahead fared at the series' own end, from no more than was known before each value
+    // the score of one step ahead at the end of the series; each forecast knows only the values before it
     stats::origin_request past;
     past.first = std::max<std::size_t>(values.size() / 2, values.size() - std::min(values.size(), detail::most_judged(values.size())));
     past.first = std::max<std::size_t>(past.first, 2);
@@ -86,4 +86,4 @@ inline test_record forecast_of(std::vector<double> const& values, test_question 
     return r;
 }
 
-} // namespace sb::track
+} // namespace sb::analysis

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include <sb/core/text.hpp>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+TEST_CASE("texts, characters and numbers of any size are put together") {
+    CHECK(sb::cat("line ", 3, ':', std::string{" x"}) == "line 3: x");
+    CHECK(sb::cat(std::numeric_limits<std::int64_t>::min()) == "-9223372036854775808");
+    CHECK(sb::cat(std::numeric_limits<std::uint64_t>::max()) == "18446744073709551615");
+    CHECK(sb::cat().empty());
+}
+
+TEST_CASE("decimals are rounded to the nearest, however large the number") {
+    CHECK(sb::fixed(2.675, 2) == "2.67"); // the double lies below
+    CHECK(sb::fixed(-0.5, 0) == "-0");
+    CHECK(sb::fixed(1e300, 0).size() == 301);
+}
+
+TEST_CASE("blanks go from both ends and from nowhere else") {
+    CHECK(sb::trim(" \t a b\r\n") == "a b");
+    CHECK(sb::trim("\n ").empty());
+}
+
+TEST_CASE("letters of ASCII become small, and no others") { CHECK(sb::lowered("ABC\xc3\x84z1") == "abc\xc3\x84z1"); }
+
+TEST_CASE("a split gives each part, the empty ones too") {
+    auto const parts = [](std::string_view text) {
+        std::vector<std::string> found;
+        sb::split(text, ',', [&](std::string_view part) { found.emplace_back(part); });
+        return found;
+    };
+    CHECK(parts("a,,b,") == std::vector<std::string>{"a", "", "b", ""});
+    CHECK(parts("") == std::vector<std::string>{""});
+}
