@@ -3,8 +3,8 @@
 #
 #   make -f recipes/cycle.mk CMD='./my-program --flag' [OUT=cycle] [REPEAT=5] [SEED=7] [PRESETS='--canonical'] [BIN=/usr/bin]
 #
-# Killed at any time, the same command goes on where it stopped: runs that are written are not made again, and a larger REPEAT
-# adds to them. Other presets, seeds or options of sb-exec begin anew; the runs of before are set aside. Another CMD wants an OUT of its own.
+# If it is killed, run the same command again: it makes only the missing runs. A larger REPEAT adds runs. Other presets, seeds or
+# options of sb-exec, or a smaller REPEAT, start again and move the earlier runs aside. Another CMD needs another OUT.
 OUT     ?= cycle
 REPEAT  ?= 5
 SEED    ?= 7
@@ -20,7 +20,7 @@ $(if $(strip $(CMD)),,$(error cycle: say what to run: CMD='./my-program --flag')
 cycle: $(OUT)/rank.jsonl
 	@$(bin)sb-rank $(RANK) --format table $(OUT)/runs.jsonl
 
-# What the folder's files are of, in make's own hand: a quote in it is no matter.
+# What the files in OUT were made from. make itself writes it, so quotes do no harm.
 define asked
 CMD=$(CMD)
 REPEAT=$(REPEAT)
@@ -30,23 +30,23 @@ EXEC=$(EXEC)
 endef
 $(OUT):
 	@mkdir -p $@
-# Changed only when the question is.
+# Changes only if the question changes.
 $(OUT)/asked: always | $(OUT)
 	$(file >$@.new,$(asked))
 	@if cmp -s $@.new $@; then exec rm $@.new; fi; \
 	of() { sed -n "s/^$$2=//p" "$$1"; }; \
 	if ! test -s $(OUT)/runs.jsonl; then :; \
 	elif ! test -e $@ || test "$$(of $@ CMD)" != "$$(of $@.new CMD)"; then \
-	    echo "cycle: $(OUT) holds runs of another workload$$(test -e $@ && echo ", $$(head -n 1 $@)"): name another OUT, or remove it" >&2; rm $@.new; exit 2; \
+	    echo "cycle: $(OUT) holds runs of another workload$$(test -e $@ && echo ", $$(head -n 1 $@)"); give another OUT, or remove $(OUT)" >&2; rm $@.new; exit 2; \
 	elif test "$$(grep -v ^REPEAT= $@)" != "$$(grep -v ^REPEAT= $@.new)" || test "$$(of $@ REPEAT)" -gt "$$(of $@.new REPEAT)"; then \
 	    n=1; while test -e $(OUT)/runs-$$n.jsonl; do n=$$((n + 1)); done; \
-	    mv $(OUT)/runs.jsonl $(OUT)/runs-$$n.jsonl && echo "cycle: something else was asked: the runs of before are in $(OUT)/runs-$$n.jsonl" >&2; \
+	    mv $(OUT)/runs.jsonl $(OUT)/runs-$$n.jsonl && echo "cycle: presets, seed or options changed, or REPEAT is smaller; the earlier runs are now in $(OUT)/runs-$$n.jsonl" >&2; \
 	fi && mv $@.new $@
 
 $(OUT)/presets.jsonl: $(OUT)/asked
 	@$(bin)sb-presets $(PRESETS) --with-baseline --seed $(SEED) > $@
 
-# Records are appended as they come; what is there is not run again. The stamp says that none is missing.
+# Records are appended one by one; existing ones are not made again. The stamp says that none is missing.
 $(OUT)/runs.done: $(OUT)/presets.jsonl $(OUT)/asked
 	@touch $(OUT)/runs.jsonl
 	@$(bin)sb-exec --repeat $(REPEAT) --seed $(SEED) --resume $(OUT)/runs.jsonl $(EXEC) -- $(CMD) < $(OUT)/presets.jsonl >> $(OUT)/runs.jsonl

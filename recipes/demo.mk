@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The main job on a bundled program with a planted weakness: which scenario hurts it most, and by how much?
+# The main use, on a bundled program with a planted weakness: which scenario hurts it most, and by how much?
 #
 #   make demo            (or: make -f recipes/demo.mk BIN=build/bin)
 BIN  ?= build/bin

@@ -11,7 +11,7 @@ said '^#  scenario +total +mean'
 said '^concurrency_spike hurts most: its runs are worth 0\.[0-9]+ less'
 said 'why: [0-9]+ of 100 copies did not end well'
 said 'report.lock exists'
-said 'could not be done here.*FAILURE_MODES'
+said 'Not possible here.*FAILURE_MODES'
 [ "$(grep -c '"kind":"run"' "$work/out/runs.jsonl")" = 30 ] || { echo "not thirty runs"; bad=1; }
 [ $bad = 0 ] || cat "$work/said" "$work/err"
 exit $bad

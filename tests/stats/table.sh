@@ -9,15 +9,15 @@ page=docs/reference/stats.md
 parts='answer arma_likelihood arma_search dot energy_walk energy_split falling forecast incomplete_beta minimise orthogonal saddle_point smoothing_filter smoothing_search adf_lags gram long_run tie_tables trend' # of the others, and tested through them
 answers() { # question | header | what it gives
     cat <<'END'
-Summaries|moments|count, mean and spread; two streams together; autocorrelation; merged from parts
+Summaries|moments|count, mean and spread; covariance of two streams; autocorrelation; mergeable
 Summaries|scaled_moments|mean and spread of a stream of any magnitude
-Summaries|sums|sums side by side: of values, of distances from a place
-Summaries|ewm|mean and spread in which old values fade
-Summaries|rolling_summary|any summary of the last so many values
-Summaries|weighted|mean and spread of values that do not weigh the same, merged from parts
+Summaries|sums|vectorized sums: of values, of distances from a point
+Summaries|ewm|exponentially weighted mean and spread
+Summaries|rolling_summary|any summary of the last N values
+Summaries|weighted|weighted mean and spread, mergeable
 Summaries|quantile|exact quantiles, by four rules
-Summaries|quantile_sketch|quantiles of a stream, merged from parts, with a bound on the error
-Summaries|robust|median, and the fence beyond which a value is wild
+Summaries|quantile_sketch|quantiles of a stream with a bound on the error, mergeable
+Summaries|robust|median, and the bounds beyond which a value is an outlier
 Distributions|normal|the normal: tail and inverse
 Distributions|student_t|Student's t: tail, density and inverse
 Distributions|f_distribution|Fisher's F: tail and inverse
@@ -29,31 +29,31 @@ Intervals|share|a share (Wilson)
 Intervals|means|a mean, a difference (Welch), a paired difference; effective n; equivalence (TOST)
 Intervals|bootstrap|any statistic (BCa)
 Intervals|prediction|one more observation
-Intervals|conformal|the next error of whatever foretells, also under drift
+Intervals|conformal|the next error of any forecaster, also under drift
 Tests|adf|a unit root (augmented Dickey-Fuller)
 Tests|rolling_adf|the same of each window of a series
 Tests|phillips_perron|a unit root without lagged terms (Phillips-Perron)
-Tests|kpss|a level or a line that is kept (KPSS)
+Tests|kpss|a steady level or line (KPSS)
 Tests|levene|spreads (Levene, Brown and Forsythe, trimmed)
 Tests|ks|two distributions (Kolmogorov and Smirnov, exact with ties)
 Tests|mann_whitney|two samples by ranks, with the shift between them (Hodges and Lehmann)
-Tests|psi|a distribution that has moved (stability index)
+Tests|psi|a distribution that has shifted (stability index)
 Tests|multiple|several tests at once (Holm, Benjamini and Hochberg)
 Regression|least_squares|coefficients with HAC errors and leverage; ridge
-Regression|theil_sen|the slope that wild values do not move, with its interval
+Regression|theil_sen|a slope that outliers do not move, with its interval
 Regression|correlation|Pearson's, with its interval; over windows without drift
-Regression|rank_correlation|Spearman's and Kendall's, counted where it can be
+Regression|rank_correlation|Spearman's and Kendall's, exact where possible
 Forecasts|arima|ARIMA by exact likelihood, with regressors; forecasts
 Forecasts|lag_polynomial|roots and coefficients of ARMA models
 Forecasts|row_filter|filters by ARMA models
-Forecasts|arima_choice|its order
+Forecasts|arima_choice|the order of an ARIMA model
 Forecasts|smoothing|exponential smoothing: level, trend, damped trend; forecasts
-Forecasts|rolling_origin|how forecasts did, never looking ahead
+Forecasts|rolling_origin|the past errors of a forecaster, never looking ahead
 Changes|change_points|where a series changes (e-divisive)
-Changes|cusum|a live stream that has changed (CUSUM), with as many false alarms as asked for
-Changes|cusum_run_length|how long a CUSUM runs, and the one that is asked for
-Decisions|confidence_sequence|intervals and decisions that hold however often one looks
-Decisions|betting_sequence|the same of bounded values, closer for few
+Changes|cusum|a change in a live stream (CUSUM), at a given rate of false alarms
+Changes|cusum_run_length|the run length of a CUSUM, and the threshold for a given one
+Decisions|confidence_sequence|intervals and decisions that hold at every look
+Decisions|betting_sequence|the same for bounded values, tighter with few
 Decisions|settled|convergence: changes below a margin
 END
 }
@@ -68,9 +68,11 @@ table() {
 <!-- SPDX-License-Identifier: MIT -->
 # Statistics
 
-What `include/sb/stats/` answers, a header each, and how many tests hold it: *oracle* against numbers that this code did not make (exact arithmetic, certified values,
-statsmodels, scipy, R), *property* for what must be so whatever the input (units, offsets, order, error rates by simulation, the same bytes on every instruction
-set), *degenerate* for input that has no answer (too few, constant, not finite): a reason, and never a number. `tests/stats/table.sh --write` makes this page from the tests.
+Each header of `include/sb/stats/`, what it gives, and how many tests check it. `tests/stats/table.sh --write` makes this page from the tests.
+
+- *oracle*: against numbers that this code did not produce (exact arithmetic, certified values, statsmodels, scipy, R)
+- *property*: what must hold for any input (units, offsets, order, error rates by simulation, the same bytes on every instruction set)
+- *degenerate*: input that has no answer (too few values, constant, not finite) gives a reason and never a number
 
 | | header `sb/stats/` | what it gives | oracle | property | degenerate |
 | --- | --- | --- | ---: | ---: | ---: |
