@@ -10,9 +10,18 @@ from conan.tools.layout import basic_layout
 
 required_conan_version = ">=2.1"
 
-# What a layer needs from outside. cmake/SbLayers.cmake says the same; tests/conan/run.sh holds them together.
-OUTSIDE = {"core": ["boost::headers"], "filter": ["libseccomp::libseccomp"], "views": ["range-v3::range-v3"], "yaml": ["yaml-cpp::yaml-cpp"]}
-SYSTEM_LIBS = {"track": ["pthread"]}
+
+def table(recipe, name):
+    """The lines of a table in docs/ that are no comments."""
+    return [line for line in load(recipe, os.path.join(recipe.recipe_folder, "docs", name)).splitlines() if line and line[0] != "#"]
+
+
+def libraries(recipe):
+    """What docs/dependencies.txt says of libraries: the layers that need it, Conan's name, component and versions, a flag."""
+    for row in (line.split("|") for line in table(recipe, "dependencies.txt")):
+        if len(row) > 4 and row[4]:
+            package, layers, target, versions, pc = row[2], row[4].split(), row[5].lower(), row[7].split(), row[8]
+            yield package.endswith("*"), layers, target.split("::")[0], target if "::" in target else f"{target}::{target}", versions, pc
 
 
 class SandbenchConan(ConanFile):
@@ -25,7 +34,7 @@ class SandbenchConan(ConanFile):
     # False: without the layer that pipes through range-v3, or the one that reads YAML, and without the library it needs
     options = {"with_views": [True, False], "with_yaml": [True, False]}
     default_options = {"with_views": True, "with_yaml": True}
-    exports = "docs/layers.txt"
+    exports = "docs/layers.txt", "docs/dependencies.txt"
     exports_sources = "include/*", "LICENSE"
     no_copy_source = True
 
@@ -36,13 +45,14 @@ class SandbenchConan(ConanFile):
     def layout(self):
         basic_layout(self, src_folder=".")
 
+    def has(self, layer):
+        return self.options.get_safe(f"with_{layer}", True)
+
     def requirements(self):
-        self.requires("boost/[>=1.81.0 <2]", transitive_headers=True, options={"header_only": True})
-        self.requires("libseccomp/[>=2.5.0 <3]", transitive_headers=True, transitive_libs=True)
-        if self.options.with_views:
-            self.requires("range-v3/[>=0.12.0 <1]", transitive_headers=True)
-        if self.options.with_yaml:
-            self.requires("yaml-cpp/[>=0.7.0 <1]", transitive_headers=True, transitive_libs=True)
+        for headers_only, layers, name, _, versions, _ in libraries(self):
+            if versions and any(self.has(layer) for layer in layers):
+                self.requires(f"{name}/[>={versions[0]} <{versions[1]}]", transitive_headers=True, transitive_libs=not headers_only,
+                              options={"header_only": True} if name == "boost" else None)
 
     def validate(self):
         check_min_cppstd(self, 20)
@@ -58,14 +68,18 @@ class SandbenchConan(ConanFile):
         self.cpp_info.set_property("cmake_file_name", "sandbench")
         self.cpp_info.set_property("cmake_target_name", "sandbench::sandbench")
         self.cpp_info.set_property("pkg_config_name", "sandbench")
-        edges = re.findall(r"^([a-z]+) -> ([a-z]+)", load(self, os.path.join(self.recipe_folder, "docs/layers.txt")), re.M)
+        edges = [line.split()[:3:2] for line in table(self, "layers.txt")]
         for layer in dict.fromkeys(["core"] + [end for edge in edges for end in edge]):
-            if layer in ("views", "yaml") and not self.options.get_safe(f"with_{layer}"):
+            if not self.has(layer):
                 continue
             component = self.cpp_info.components[layer]
             component.set_property("cmake_target_name", f"sandbench::{layer}")
             component.set_property("pkg_config_name", f"sandbench-{layer}")
-            component.requires = [to for start, to in edges if start == layer] + OUTSIDE.get(layer, [])
-            component.system_libs = SYSTEM_LIBS.get(layer, []) if self.settings.os in ("Linux", "FreeBSD") else []
+            component.requires = [to for start, to in edges if start == layer]
             component.bindirs = []
             component.libdirs = []
+            for _, layers, _, target, versions, flag in libraries(self):
+                if layer in layers and versions:
+                    component.requires.append(target)
+                elif layer in layers and self.settings.os in ("Linux", "FreeBSD"):
+                    component.system_libs.append(flag.removeprefix("-"))

@@ -1,19 +1,7 @@
 # SPDX-License-Identifier: MIT
-# One interface target a layer, joined as docs/layers.txt says.
-find_package(Boost 1.81 REQUIRED CONFIG)
-find_package(Threads REQUIRED)
-if(PROJECT_IS_TOP_LEVEL)
-  set(libseccomp_USE_STATIC ${SB_STATIC})
-  if(DEFINED CACHE{SB_STATIC_BEFORE} AND NOT SB_STATIC STREQUAL SB_STATIC_BEFORE) # find_library does not look again by itself
-    unset(libseccomp_LIBRARY CACHE)
-  endif()
-  set(SB_STATIC_BEFORE ${SB_STATIC} CACHE INTERNAL "Whether libseccomp was looked for as an archive")
-  find_package(libseccomp REQUIRED MODULE)
-else() # whoever takes layers without system-call filters need not have it
-  find_package(libseccomp QUIET MODULE)
-endif()
-
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/layers.txt")
+# One interface target a layer, joined as docs/layers.txt says, with the libraries that docs/dependencies.txt says.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/docs/layers.txt" "${PROJECT_SOURCE_DIR}/docs/dependencies.txt")
 file(STRINGS "${PROJECT_SOURCE_DIR}/docs/layers.txt" sb_edges REGEX "^[a-z]+ -> [a-z]+")
 file(GLOB SB_LAYERS CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/include/sb" "${PROJECT_SOURCE_DIR}/include/sb/*")
 
@@ -29,30 +17,46 @@ foreach(edge IN LISTS sb_edges)
   string(REGEX MATCH "^([a-z]+) -> ([a-z]+)" _ "${edge}")
   target_link_libraries(sb_${CMAKE_MATCH_1} INTERFACE sb_${CMAKE_MATCH_2})
 endforeach()
-target_link_libraries(sb_core INTERFACE Boost::headers)
-target_link_libraries(sb_track INTERFACE Threads::Threads)
-if(libseccomp_FOUND)
-  target_link_libraries(sb_filter INTERFACE libseccomp::libseccomp)
-endif()
-# our tools choose the archive of yaml-cpp themselves; everyone else links what their yaml-cpp package offers
-target_link_libraries(sb_yaml INTERFACE $<INSTALL_INTERFACE:yaml-cpp>)
-if(NOT PROJECT_IS_TOP_LEVEL)
-  find_package(yaml-cpp QUIET)
-  if(TARGET yaml-cpp)
-    target_link_libraries(sb_yaml INTERFACE $<BUILD_INTERFACE:yaml-cpp>)
+
+# What scripts/dependencies could not install, and unpacked. Static tools take the archive of libseccomp, sanitized and shared
+# ones the library; find_library does not look again by itself.
+if(PROJECT_IS_TOP_LEVEL)
+  list(PREPEND CMAKE_PREFIX_PATH "${PROJECT_SOURCE_DIR}/build/deps/usr")
+  set(libseccomp_USE_STATIC ${SB_STATIC})
+  if(DEFINED CACHE{SB_STATIC_BEFORE} AND NOT SB_STATIC STREQUAL SB_STATIC_BEFORE)
+    unset(libseccomp_LIBRARY CACHE)
   endif()
+  set(SB_STATIC_BEFORE ${SB_STATIC} CACHE INTERNAL "Whether libseccomp was looked for as an archive")
 endif()
 
-# only whoever includes sb/views needs it, our tests among them
-if(SB_BUILD_TESTS)
-  find_package(range-v3 REQUIRED CONFIG)
-else()
-  find_package(range-v3 QUIET CONFIG)
-endif()
-target_link_libraries(sb_views INTERFACE $<INSTALL_INTERFACE:range-v3::range-v3>)
-if(TARGET range-v3::range-v3)
-  target_link_libraries(sb_views INTERFACE $<BUILD_INTERFACE:range-v3::range-v3>)
-endif()
+# The libraries that layers need. Whoever takes this tree into a project of their own need not have those of layers they do not use;
+# core is in all of them. SbInstall says the same to whoever uses an installed sandbench.
+set(SB_LIBRARIES "")
+file(STRINGS "${PROJECT_SOURCE_DIR}/docs/dependencies.txt" sb_rows REGEX "^[^#|]*[|][^|]*[|][^|]*[|][^|]*[|]")
+foreach(row IN LISTS sb_rows)
+  string(REPLACE "|" ";" row "${row}")
+  list(GET row 4 layers)
+  list(GET row 5 library)
+  list(GET row 6 how)
+  list(GET row 8 pc)
+  separate_arguments(layers)
+  separate_arguments(arguments UNIX_COMMAND "${how}")
+  set(needed QUIET)
+  if(layers AND (PROJECT_IS_TOP_LEVEL OR "core" IN_LIST layers))
+    set(needed REQUIRED)
+  endif()
+  find_package(${arguments} ${needed})
+  list(APPEND SB_LIBRARIES ${library})
+  set(sb_find_${library} "find_dependency(${how})")
+  set(sb_pc_${library} "${pc}")
+  foreach(layer IN LISTS layers)
+    target_link_libraries(sb_${layer} INTERFACE $<INSTALL_INTERFACE:${library}>)
+    # our own tools choose the archive of yaml-cpp themselves
+    if(TARGET ${library} AND NOT (PROJECT_IS_TOP_LEVEL AND library STREQUAL "yaml-cpp"))
+      target_link_libraries(sb_${layer} INTERFACE $<BUILD_INTERFACE:${library}>)
+    endif()
+  endforeach()
+endforeach()
 
 add_library(sb_all INTERFACE)
 add_library(sandbench::sandbench ALIAS sb_all)

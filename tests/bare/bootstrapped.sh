@@ -72,8 +72,10 @@ git -C "$work/tree" -c user.name=bare -c user.email=bare@localhost commit -q -m 
 git -C "$work/tree" bundle create -q "$root/srv/sandbench.git" main
 mkdir -p "$root/clone" && inside useradd --create-home stranger
 
-say 'apt-get install git make'
-wants 0 apt.log inside sh -c 'apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends git make'
+older=''
+[ "$suite" != bookworm ] || older=libboost-dev # 1.74, which conflicts with the one that we need
+say "apt-get install git make $older"
+wants 0 apt.log inside sh -c "apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends git make $older"
 
 say 'as somebody without rights: the command to run is printed'
 wants 0 clone.log inside runuser -u stranger -- git clone -q -b main /srv/sandbench.git /home/stranger/sandbench
@@ -89,6 +91,11 @@ table=$(($(date +%s) - nothing))
 cat "$work/demo.log"
 found_in demo.log
 say "the table was there $table s after git clone"
+if [ -n "$older" ]; then
+    has demo.log 'unpacking in build/deps: libboost1.81-dev'
+    wants 0 printed.log inside dpkg-query --show --showformat '${Status}' $older
+    has printed.log '^install ok installed'
+fi
 wants 0 printed.log inside sh -c "${command//apt-get install/apt-get install --simulate}"
 has printed.log '^0 upgraded, 0 newly installed|, 0 newly installed'
 
@@ -131,4 +138,9 @@ wants 0 less.log less setpriv --reuid stranger --regid stranger --clear-groups s
 found_in less.log
 has less.log 'could not be done here'
 umount "$root/proc"
+say 'headers go, and what apt knows of the archives: somebody without rights fetches them'
+wants 0 headers.log inside sh -c 'DEBIAN_FRONTEND=noninteractive apt-get -qq remove librange-v3-dev catch2 && rm -rf /etc/sudoers.d/stranger /var/lib/apt/lists/*'
+wants 0 headers.log inside runuser -u stranger -- sh -c 'cd /home/stranger/sandbench && scripts/dependencies build test && cmake -S . -B build'
+has headers.log 'unpacking in build/deps: .*librange-v3-dev catch2$'
+for found in range-v3 Catch2; do grep -q "^${found}_DIR:PATH=/home/stranger/sandbench/build/deps/" "$root/home/stranger/sandbench/build/CMakeCache.txt" || fail "$found is not that of build/deps"; done
 say 'done'

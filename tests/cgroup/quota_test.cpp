@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the kernel has so much of for each user, or for the whole host, a payload cannot use up: while it has all that it can get, its
 // caller gets more.
+#include "support/kernel.hpp"
 #include "support/victim.hpp"
 #include <sb/core/clock.hpp>
 #include <sb/files/path.hpp>
@@ -40,24 +41,19 @@ std::string refused_here() {
 } // namespace
 
 TEST_CASE("what a payload hoards is not taken from its caller", "[box]") {
-    auto const user = sb::process::choose_payload_user();
-    auto runs = *sb::watch::watcher::make();
-    auto room = *sb::process::order_room::make();
-    sb::sandbox::nursery_plan plan;
-    if (user.has_error()) {
-        WARN("SKIPPED: " << user.error().what);
-        return;
-    }
+    NEEDS_ISOLATION();
+    auto const user = choose_payload_user();
+    auto runs = *watcher::make();
+    auto room = *order_room::make();
+    nursery_plan plan;
+    REQUIRE_FALSE(user.has_error());
     plan.user = *user;
     auto const victims = victim_path();
-    plan.shown.bindings = {{sb::files::real_path(victims.substr(0, victims.rfind('/'))).value(), "/opt/victims", false}};
-    auto origin = sb::sandbox::nursery::make(plan, room, nullptr);
-    if (origin.has_error()) {
-        WARN("SKIPPED: " << origin.error().what);
-        return;
-    }
-    sb::sandbox::box_plan const walls{sb::filter::default_level, sb::filter::make_filter(sb::filter::level_of(sb::filter::default_level)).value(), -1};
-    auto in = sb::sandbox::box::make(*origin, walls, sb::sandbox::scratch_size{1 << 20, 1024});
+    plan.shown.bindings = {{real_path(victims.substr(0, victims.rfind('/'))).value(), "/opt/victims", false}};
+    auto origin = nursery::make(plan, room, nullptr);
+    REQUIRE_FALSE(origin.has_error());
+    box_plan const walls{default_level, make_filter(level_of(default_level)).value(), -1};
+    auto in = box::make(*origin, walls, scratch_size{1 << 20, 1024});
     REQUIRE_FALSE(in.has_error());
     REQUIRE(refused_here().empty());
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# run.sh: `conan create` with its test_package, against a local recipes index that wraps the system's packages under their public
-# names and the versions found here. The client comes from PyPI once, into build/conan-VERSION; everything else is offline.
+# run.sh: `conan create` with its test_package, against a local recipes index that wraps the system's packages (system.py) under
+# their public names and the versions found here. The client comes from PyPI once, into build/conan-VERSION; everything else is offline.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 source=${here%/tests/conan}
@@ -25,22 +25,31 @@ export CONAN_HOME=$work/home
 quietly "$conan" profile detect
 "$conan" remote remove conancenter >/dev/null 2>&1
 
-# The index: the recipes beside this script, each at the version that the system has.
-cp -r "$here/recipes" "$work/index-recipes"
-mkdir "$work/index" && mv "$work/index-recipes" "$work/index/recipes"
-index() { printf 'versions:\n  "%s":\n    folder: all\n' "$2" >"$work/index/recipes/$1/config.yml"; }
-boost=$(printf '#include <boost/version.hpp>\nBOOST_VERSION\n' | "${CXX:-c++}" -E -P -x c++ - | tail -n 1)
-boost=$((boost / 100000)).$((boost / 100 % 1000)).$((boost % 100))
-yaml_cpp=$(pkg-config --modversion yaml-cpp)
-seccomp=$(pkg-config --modversion libseccomp)
-range_v3=$(printf '#include <range/v3/version.hpp>\nRANGE_V3_MAJOR RANGE_V3_MINOR RANGE_V3_PATCHLEVEL\n' | "${CXX:-c++}" -E -P -x c++ - | tail -n 1 | tr ' ' .)
-index boost "$boost"
-index range-v3 "$range_v3"
-index yaml-cpp "$yaml_cpp"
-index libseccomp "$seccomp"
+# The index: a recipe for each library of docs/dependencies.txt that a layer needs, at the version that the system has.
+headers=$source/build/deps/usr/include
+[ -d "$headers" ] || headers=''
+macros() { # HEADER WORDS
+    printf '#include <%s>\n%s\n' "$1" "$2" | "${CXX:-c++}" -E -P -x c++ ${headers:+-isystem "$headers"} - | tail -n 1
+}
+there=''
+while IFS='|' read -r _ _ package _ _ target _ versions pc; do
+    [ -n "$versions" ] || continue
+    name=${target%%::*} && name=${name,,} libs=''
+    case $name in
+    boost) version=$(macros boost/version.hpp BOOST_VERSION) && version=$((version / 100000)).$((version / 100 % 1000)).$((version % 100)) ;;
+    range-v3) version=$(macros range/v3/version.hpp 'RANGE_V3_MAJOR RANGE_V3_MINOR RANGE_V3_PATCHLEVEL' | tr ' ' .) ;;
+    *) version=$(pkg-config --modversion "$pc") && libs=$(pkg-config --libs-only-l "$pc" | sed 's/-l//g') ;;
+    esac
+    recipe=$work/index/recipes/$name
+    mkdir -p "$recipe/all"
+    case $package in *'*') only=True ;; *) only=False ;; esac
+    sed -e "s|NAME|$name|; s|TARGET|$target|; s|PKG_CONFIG|$pc|; s|HEADERS_ONLY|$only|; s|INCLUDE|$headers|; s|LIBS|$libs|" "$here/system.py" >"$recipe/all/conanfile.py"
+    printf 'versions:\n  "%s":\n    folder: all\n' "$version" >"$recipe/config.yml"
+    there+=" $name/$version"
+done < <(grep '^[^#|]*|[^|]*|[^|]*|[^|]*|[^|]' "$source/docs/dependencies.txt")
 quietly "$conan" remote add system "$work/index" --type local-recipes-index
 
-echo "-- conan create, with the system's boost/$boost, libseccomp/$seccomp, range-v3/$range_v3 and yaml-cpp/$yaml_cpp"
+echo "-- conan create, with the system's$there"
 (cd "$source" && quietly "$conan" create . --build=missing -s compiler.cppstd=20 \
     -c tools.cmake.cmake_layout:test_folder="$work/test")
 grep -qF '{"kind":"upload"' "$work/log" || { cat "$work/log" >&2; fail 'test_package did not run its example'; }

@@ -18,6 +18,8 @@ quietly cmake --install "$build" --prefix "$work/first"
 mv "$work/first" "$work/moved"
 moved=$work/moved
 unset CMAKE_PREFIX_PATH sandbench_DIR PKG_CONFIG_PATH
+deps=$source/build/deps/usr # where scripts/dependencies unpacked what it could not install
+if [ -d "$deps" ]; then export CMAKE_PREFIX_PATH=$deps CPLUS_INCLUDE_PATH=$deps/include; fi
 
 echo '-- what is installed knows nothing of where it came from'
 if grep -rlF -e "$work/first" -e "$source" "$moved/share" "$moved/include"; then fail 'the files above name the build machine'; fi
@@ -42,8 +44,10 @@ project() { # NAME OPTION...: the consumer through CMake
 
 skipped=0
 confines() { # BINARY: it holds a command, measures it, and leaves nothing behind
-    if ! unshare --user --net --mount true 2>"$work/log"; then
-        echo "consumer: confine: built, not run: no namespaces can be made here: $(head -1 "$work/log")"
+    local why
+    if ! why=$("$build/support/kernel_gives" isolation); then # asked without our own code
+        [ -z "${SB_MUST_ISOLATE-}" ] || fail "isolation must be had here: $why"
+        echo "consumer: confine: built, not run: no isolation here: $why"
         skipped=1
         return
     fi

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Landlock's rules: what no rule grants is refused, at every version that the running kernel can play.
+#include "support/kernel.hpp"
 #include "support/catch.hpp"
 #include "support/child.hpp"
 #include <sb/filter/landlock.hpp>
@@ -54,8 +55,8 @@ int under(std::vector<landlock_rule> const& list, Attempt attempt, int most = 7)
     return in_child([&] { return rules->restrict_self(); }, attempt);
 }
 bool absent(int wanted = landlock_rules::oldest) {
-    if (landlock_version() >= wanted) return false;
-    WARN("skipped: the kernel's Landlock has version " << landlock_version() << ", not " << wanted);
+    if (kernel::landlock() >= wanted) return false;
+    WARN("SKIPPED: the kernel's Landlock has version " << kernel::landlock() << ", not " << wanted);
     return true;
 }
 

@@ -108,7 +108,7 @@ TEST_CASE("whoever descends from the first process of a sandbox is counted and k
 }
 
 TEST_CASE("what a program that cannot be read keeps is counted too", "[box]") {
-    NEEDS_A_BOX();
+    NEEDS_ISOLATION();
     constexpr std::int64_t each = 300, any = 1'000'000;
     slot here;
     here.make_ready();
@@ -139,7 +139,7 @@ TEST_CASE("what a program that cannot be read keeps is counted too", "[box]") {
 }
 
 TEST_CASE("what a run keeps is counted, in tables of open files and in mappings", "[box]") {
-    NEEDS_A_BOX();
+    NEEDS_ISOLATION();
     slot here;
     here.make_ready();
     std::string const keep = sb::cat("for i in $(seq 20); do sleep 60 3</etc/passwd 4</etc/passwd 5</etc/passwd 6</etc/passwd 7</etc/passwd & done; "

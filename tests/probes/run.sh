@@ -28,14 +28,4 @@ esac
 if [ $nobody = no ]; then
     SB_BIN=$bin exec "$witness" --may-skip "$here/may_skip" "$@"
 fi
-[ "$(id -u)" = 0 ] || { echo 'SKIPPED: --nobody needs root, who may become another user'; exit 77; }
-# a folder that nobody can read, whatever the build's parents allow
-stage=$(mktemp -d) || exit 2
-trap 'rm -rf "$stage"' EXIT
-trap 'exit 130' INT TERM HUP
-chmod 755 "$stage"
-mkdir "$stage/bin" "$stage/probes" "$stage/tmp"
-cp "$bin"/sb* "$stage/bin" && cp "$witness" "$bin/../probes/sb-probe" "$stage/probes" && cp "$here/may_skip" "$stage" || exit 2
-chown 65534:65534 "$stage/tmp"
-cd "$stage/tmp" || exit 2
-SB_BIN=$stage/bin HOME=$stage/tmp TMPDIR=$stage/tmp setpriv --reuid 65534 --regid 65534 --clear-groups "$stage/probes/sb-witness" --may-skip "$stage/may_skip" "$@"
+exec "$here/../support/as_nobody.sh" "$bin" "$here/run.sh" --bin "$bin" "$@"

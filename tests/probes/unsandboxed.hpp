@@ -63,7 +63,7 @@ private:
         if (by_folder && does != "fifo")
             for (auto const& record : records_in(seen.out, broken)) seen.out = member(record, {"stdout", "head"}).string_or("");
         if (std::getenv("SB_PROBE_SAYS")) std::fprintf(stderr, "%s %s: %s\n", what.name, does.c_str(), printable(seen.out.substr(0, 8192)).c_str());
-        if (seen.no_space) return {verdict::skipped, "no namespaces are to be had here"};
+        if (seen.no_space) return {std::getenv("SB_MUST_ISOLATE") ? verdict::broken : verdict::skipped, "no namespaces are to be had here"};
         auto const line = line_of_probe(seen.out);
         auto result = judge(what, tag, seen, line ? achieved_in(*line) : std::string{}, line.has_value(), watched.note);
         if (by_folder && does == "fifo")

@@ -7,6 +7,7 @@
 #include "judge.hpp"
 #include "sandbox.hpp"
 #include "unsandboxed.hpp"
+#include "../support/kernel.hpp"
 #include <cstdio>
 
 namespace {
@@ -21,24 +22,6 @@ struct asked {
 };
 
 char const* word_for(verdict::kind is) { return is == verdict::held ? "held" : is == verdict::broken ? "broken" : "skipped"; }
-
-/// A memory control group is the caller's own: on v1 that he is in; on v2 what SANDBOX_CGROUP names, or the root of the hierarchy.
-bool has_memory_group() {
-    auto const writable = [](std::string const& folder) { return ::access((folder + "/cgroup.procs").c_str(), W_OK) == 0; };
-    auto const groups = probes::read_whole("/proc/self/cgroup");
-    for (std::size_t at = 0; at < groups.size();) {
-        auto const end = std::min(groups.find('\n', at), groups.size());
-        auto const line = groups.substr(at, end - at);
-        at = end + 1;
-        if (auto const one = line.find(":memory:"); one != line.npos) return writable("/sys/fs/cgroup/memory" + line.substr(one + 8));
-    }
-    char const* const named = std::getenv("SANDBOX_CGROUP");
-    auto const folder = std::string{named && *named ? named : "/sys/fs/cgroup"};
-    bool const can_be_taken = (named && *named) || (groups == "0::/\n" && ::access("/sys/fs/cgroup/cgroup.type", F_OK) != 0);
-    auto controllers = probes::read_whole(folder + "/cgroup.controllers");
-    while (!controllers.empty() && controllers.back() == '\n') controllers.pop_back();
-    return can_be_taken && probes::has_word(controllers, "memory") && writable(folder);
-}
 
 probes::fact const* find_probe(std::string_view name_or_number) {
     for (auto const& each : probes::facts())
@@ -82,7 +65,7 @@ std::optional<skips> read_may_skip(std::string const& path) {
 bool may_skip(skips const& listed, std::string const& name) {
     auto const found = listed.find(name);
     return found != listed.end() && std::all_of(found->second.if_all.begin(), found->second.if_all.end(), [](std::string const& each) {
-        return each == "user" ? ::geteuid() != 0 : !has_memory_group();
+        return each == "user" ? ::geteuid() != 0 : !sb::test::kernel::gives_group("memory");
     });
 }
 

@@ -10,7 +10,7 @@ using namespace sb::test;
 using namespace sb::process;
 
 TEST_CASE("a run is made by a child that was cloned ahead of it", "[box]") {
-    NEEDS_A_BOX();
+    NEEDS_ISOLATION();
     slot here;
     auto const in_box = [&] { return sb::read_file(sb::cat("/proc/", here.place().reaper().pid, "/task/", here.place().reaper().pid, "/children")).value(); };
     CHECK(here.shell("echo $$") != "");

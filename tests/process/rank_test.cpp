@@ -67,7 +67,8 @@ TEST_CASE("who is put before others comes first in its session, and the session 
         auto const after = session_of(child);
         ::kill(child, SIGKILL), ::waitpid(child, nullptr, 0);
         if (!done) {
-            WARN("skipped: we may put nobody before others");
+            REQUIRE(in_child([] { return ::setpriority(PRIO_PROCESS, 0, -20); }) != 0);
+            WARN("SKIPPED: we may put nobody before others");
             return;
         }
         CHECK(rank == -20);

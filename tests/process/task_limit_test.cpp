@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A box whose namespaces hold how many processes and threads there may be: to the one, known when it was in the way, and
 // without a trace in the program.
+#include "support/kernel.hpp"
 #include "support/victim.hpp"
 #include <sb/files/path.hpp>
 #include <sb/process/task_limit_here.hpp>
@@ -54,10 +55,13 @@ struct place {
     }
 };
 #define NEEDS_A_LIMIT(p) \
-    if (!(p).why.empty()) { \
-        WARN("SKIPPED: " << (p).why); \
+    NEEDS_ISOLATION(); \
+    if (!kernel::is_at_least(6, 14)) { \
+        WARN("SKIPPED: process namespaces have no pid_max of their own before Linux 6.14"); \
         return; \
-    }
+    } \
+    INFO((p).why); \
+    REQUIRE((p).why.empty())
 
 bool went_well(sb::watch::outcome const& got) { return got.trouble.empty() && got.copies.size() == 1 && !got.copies.front().failure && got.copies.front().status == 0; }
 

@@ -17,21 +17,16 @@ while :; do
     esac
 done
 bin=$(cd "$bin" && pwd) && [ -x "$bin/sb-exec" ] || { echo "run.sh: there is no sb-exec in $bin" >&2; exit 2; }
+if [ $nobody = yes ]; then
+    [ $without = no ] || set -- --without "$@"
+    exec "$here/../support/as_nobody.sh" "$bin" "$here/run.sh" --bin "$bin" "$@"
+fi
 # the system's programs, which every sandbox shows: not what somebody has in a home
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 stage=$(mktemp -d) || exit 2
 trap 'chmod -R u+rwX "$stage" 2>/dev/null; rm -rf "$stage"' EXIT
 trap 'exit 130' INT TERM HUP
 chmod 755 "$stage"
-if [ $nobody = yes ]; then
-    [ "$(id -u)" = 0 ] || { echo 'SKIPPED: --nobody needs root, who may become another user'; exit 77; }
-    mkdir "$stage/bin" "$stage/programs" "$stage/tmp" && cp "$bin"/sb* "$stage/bin" && cp "$here"/*.sh "$stage/programs" || exit 2
-    chown 65534:65534 "$stage/tmp"
-    cd "$stage/tmp" || exit 2
-    [ $without = no ] || set -- --without "$@"
-    HOME=$stage/tmp TMPDIR=$stage/tmp setpriv --reuid 65534 --regid 65534 --clear-groups "$stage/programs/run.sh" --bin "$stage/bin" "$@"
-    exit
-fi
 [ $# -gt 0 ] || for script in "$here"/*.sh; do [ "${script##*/}" = run.sh ] || set -- "$@" "$(basename "$script" .sh)"; done
 
 held=0 broken=0 skipped=0

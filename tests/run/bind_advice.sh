@@ -2,29 +2,20 @@
 # SPDX-License-Identifier: MIT
 # bind_advice.sh BIN [--nobody]: what the error for a command out of sight advises, followed word by word, makes the command
 # run as it does outside: with the libraries beside it, its interpreter, and whatever links lead to.
-set -euo pipefail
-for needed in jq python3; do command -v $needed >/dev/null || { echo "SKIPPED: $needed is not installed"; exit 77; }; done
-bin=$(cd "${1:?usage: bind_advice.sh BIN [--nobody]}" && pwd)
+. "$(dirname "$0")/../support/script.sh"
+needs isolation jq python3
+rm -rf "$stage" # another place is needed
 if [ "$(id -u)" = 0 ] && [ "${2-}" != --in-opt ]; then # a /opt of our own, gone with us; not /tmp, of which a sandbox has its own
     # shellcheck disable=SC2016 # for the other shell
     exec unshare --mount --propagation private bash -c 'mount -t tmpfs -o mode=755 tmpfs /opt && exec "$0" "$1" --in-opt "$2"' "$0" "$bin" "${2-}"
 fi
 if [ "$(id -u)" = 0 ] && [ "${3-}" = --nobody ]; then
-    mkdir /opt/bin /opt/own && cp "$bin"/sb* /opt/bin && cp "$0" /opt/script && chown 65534:65534 /opt/own
-    cd /opt/own
-    exec setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/opt/own bash /opt/script /opt/bin
+    TMPDIR=/opt exec "$(dirname "$0")/../support/as_nobody.sh" "$bin" "$0" "$bin"
 fi
-if [ "${2-}" = --nobody ]; then
-    echo 'SKIPPED: --nobody needs root, who may become another user'
-    exit 77
-fi
-unset "${!SANDBOX_@}"
-failed=0
-fail() { echo "bind_advice: $*" >&2; failed=1; }
+[ "${2-}" != --nobody ] || needs root
 [ "$(id -u)" = 0 ] && stage=/opt || stage=$HOME
 stage=$(mktemp -d "$stage/advice-XXXXXX")
-trap 'rm -rf "$stage"' EXIT
-case $stage in /tmp/* | /var/tmp/*) echo 'SKIPPED: needs a folder of the caller outside of /tmp'; exit 77 ;; esac
+case $stage in /tmp/* | /var/tmp/*) skip 'needs a folder of the caller outside of /tmp' ;; esac
 chmod 755 "$stage"
 home=$stage/home opt=$stage/opt
 mkdir -p "$home/work" "$opt"
@@ -36,7 +27,6 @@ follow() { # NAME ADVICE OUTPUT COMMAND…: refused, with this advice and no oth
     local name=$1 advice=$2 output=$3 status=0
     shift 3
     exec_of -- "$@" >record 2>err || status=$?
-    case $(cat err) in *'full isolation cannot be had here'*) echo "SKIPPED: $(cat err)"; exit 77 ;; esac
     [ $status = 2 ] && [ "$(wc -l <err)" = 1 ] || fail "$name: status $status: $(cat err)"
     local given
     given=$(sed -nE 's#.* payload sees; (--bind .*) shows? it$#\1#p' err)

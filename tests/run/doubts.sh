@@ -1,15 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # doubts.sh BIN: what makes the times of an invocation doubtful is said where a person or a log reads it, and nowhere else.
-set -euo pipefail
-command -v jq >/dev/null || { echo 'SKIPPED: jq is not installed'; exit 77; }
-bin=$(cd "${1:?usage: doubts.sh BIN}" && pwd)
-stage=$(mktemp -d)
+. "$(dirname "$0")/../support/script.sh"
+needs jq
 trap 'rm -rf "$stage"; [ -z "${busy-}" ] || kill $busy 2>/dev/null || true' EXIT
 unset "${!SANDBOX_@}" LOG_LEVEL
 cd "$stage"
-failed=0
-fail() { echo "doubts: $*" >&2; failed=1; }
 said() { grep -qE -- "$1" err || fail "$2: said: $(cat err)"; }
 # the n-th run of a workload sleeps for as long as the n-th line of `times` says
 cat >times.sh <<'END'

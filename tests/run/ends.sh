@@ -2,19 +2,11 @@
 # SPDX-License-Identifier: MIT
 # ends.sh BIN: a command that the sandbox's own rules keep from running is `refused` and one that cannot run is `setup`;
 # a disk that was full for a while is the cause of a bad end; a sandbox is fresh for one run.
-set -euo pipefail
-command -v jq >/dev/null || { echo 'SKIPPED: jq is not installed'; exit 77; }
-bin=$(cd "${1:?usage: ends.sh BIN}" && pwd)
-stage=$(mktemp -d)
-trap 'rm -rf "$stage"' EXIT
-chmod 755 "$stage"
-unset "${!SANDBOX_@}"
+. "$(dirname "$0")/../support/script.sh"
+needs isolation jq
 mkdir "$stage/work" "$stage/hidden" && cd "$stage/work"
-failed=0
-fail() { echo "ends: $*" >&2; failed=1; }
 run() { # OPTION… -- COMMAND…
     "$bin/sb-exec" --data-dir "$stage/data" "$@" <"${presets-/dev/null}" >"$stage/record" 2>"$stage/err" && return
-    case $(cat "$stage/err") in *'full isolation cannot be had here'*) echo "SKIPPED: $(cat "$stage/err")"; exit 77 ;; esac
     fail "$*: $(cat "$stage/err")"
 }
 ends() { # WANTED NAME: what `jq` makes of all records

@@ -2,18 +2,11 @@
 # SPDX-License-Identifier: MIT
 # groups.sh BIN: a payload has no supplementary group of root's, whenever it is born; of a user's it has what the kernel leaves
 # it, and the record, --verbose and sb-doctor say so; what of /etc is open to a group alone is shown to nobody.
-set -euo pipefail
-bin=$(cd "${1:?usage: groups.sh BIN}" && pwd)
-[ "$(id -u)" = 0 ] || { echo 'SKIPPED: needs root, who may have any group'; exit 77; }
-if [ "${2-}" = '' ]; then # what it mounts is to be gone with it
-    exec unshare --mount --propagation private "$0" "$bin" --alone
-fi
-stage=$(mktemp -d)
+. "$(dirname "$0")/../support/script.sh"
+needs root isolation
+alone "$@"
 trap 'cd /; umount /etc 2>/dev/null || true; rm -rf "$stage"' EXIT
-chmod 755 "$stage"
-unset "${!SANDBOX_@}"
-fail() { echo "groups: $*" >&2; failed=1; }
-failed=0 group=4242
+group=4242
 mkdir "$stage/work" "$stage/home" "$stage/bin" && cp "$bin/sb-exec" "$bin/sb-doctor" "$stage/bin" && chown 65534:65534 "$stage/work"
 cd "$stage/work"
 
@@ -32,9 +25,7 @@ run() { # WHO OPTION... -- COMMAND...: what it prints
     shift
     [ "$who" != "$root" ] || own=$stage/home # nobody else's
     # shellcheck disable=SC2086 # words
-    setpriv $who env HOME="$stage/home" TMPDIR="$own" "$stage/bin/sb-exec" --data-dir "$own/data $who" --bind "$stage/door:/door:rw" "$@" </dev/null >"$stage/record" 2>"$stage/err" || {
-        case $(cat "$stage/err") in *'full isolation cannot be had here'*) echo "SKIPPED: $(cat "$stage/err")"; exit 77 ;; esac
-    }
+    setpriv $who env HOME="$stage/home" TMPDIR="$own" "$stage/bin/sb-exec" --data-dir "$own/data $who" --bind "$stage/door:/door:rw" "$@" </dev/null >"$stage/record" 2>"$stage/err" || true
     cat "$stage/door/out" 2>/dev/null || true
     rm -f "$stage/door/out"
 }

@@ -2,19 +2,11 @@
 # SPDX-License-Identifier: MIT
 # lasting.sh BIN: what a command writes lies in memory, is its own affair and need not reach a disk; where a binding is writable,
 # files last: the disk is then told of them, and none of them changes who runs it.
-set -euo pipefail
-bin=$(cd "${1:?usage: lasting.sh BIN}" && pwd)
-for needed in sync jq; do command -v $needed >/dev/null || { echo "SKIPPED: $needed is not installed"; exit 77; }; done
-stage=$(mktemp -d)
-trap 'rm -rf "$stage"' EXIT
-chmod 755 "$stage"
+. "$(dirname "$0")/../support/script.sh"
+needs isolation sync jq
 mkdir "$stage/work" && mkdir -m 777 "$stage/door"
-unset "${!SANDBOX_@}"
-failed=0
-fail() { echo "lasting: $*" >&2; failed=1; }
 code() { # OPTION… -- SCRIPT: its exit status
     (cd "$stage/work" && "$bin/sb-exec" --data-dir "$stage/data" "${@:1:$#-2}" -- /bin/sh -c "${!#}" >"$stage/record" 2>"$stage/err" </dev/null) || {
-        case $(cat "$stage/err") in *'full isolation cannot be had here'*) echo "SKIPPED: $(cat "$stage/err")"; exit 77 ;; esac
         fail "sb-exec: $(cat "$stage/err")"
     }
     jq -r 'select(.kind == "run").end.code' "$stage/record"

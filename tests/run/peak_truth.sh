@@ -2,20 +2,18 @@
 # SPDX-License-Identifier: MIT
 # peak_truth.sh BIN: what earlier runs have left in memory hides nothing of what a run uses. Each run finds 100 MiB of page cache that
 # the one before it left, gives it back, uses 90 MiB, and takes as much cache again.
-set -euo pipefail
-bin=$(cd "${1:?usage: peak_truth.sh BIN}" && pwd)
-stage=$(mktemp -d)
-trap 'rm -rf "$stage"' EXIT
-chmod 755 "$stage"
-unset SANDBOX_DATA_DIR SANDBOX_REPO_PATH SANDBOX_SETTINGS_YAML
+. "$(dirname "$0")/../support/script.sh"
+needs isolation
+[ -z "$cgroup" ] || export SANDBOX_CGROUP=$cgroup
 mkdir -m 777 "$stage/work" "$stage/cache" && cp "$bin/../victims/victim" "$stage/work/" && cd "$stage/work"
-failed=0
-fail() { echo "peak_truth: $*" >&2; failed=1; }
 
 # shellcheck disable=SC2016 # for the payload
 "$bin/sb-exec" --data-dir "$stage/data" --repeat 4 --bind "$stage/cache:/cache:rw" --set DISK_LIMIT=16Mi -- \
     sh -c ': >/cache/file; ./victim memory 90 tag >/dev/null; head -c 100000000 /dev/zero >/cache/file' </dev/null >"$stage/records" 2>"$stage/err" || { cat "$stage/err" >&2; exit 1; }
-grep -q '"peak_rss_bytes":"memory control group' "$stage/records" || { echo 'SKIPPED: no control group counts memory here'; exit 77; }
+if ! grep -q '"peak_rss_bytes":"memory control group' "$stage/records"; then
+    kernel_gives group memory || skip 'no control group of ours counts memory'
+    fail "a memory control group is ours, and the peak is of something else: $(head -n 1 "$stage/records")"
+fi
 number=0
 while read -r record; do
     peak=$(sed -n 's/.*"peak_rss_bytes":\([0-9]*\),.*/\1/p' <<<"$record")

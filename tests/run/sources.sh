@@ -2,19 +2,11 @@
 # SPDX-License-Identifier: MIT
 # sources.sh BIN: whose bytes and whose time a figure is of is what `sources` says: the tree's, killed orphans and
 # all, but for processes that nobody waits for, which only a control group knows.
-set -euo pipefail
-command -v jq >/dev/null || { echo 'SKIPPED: jq is not installed'; exit 77; }
-bin=$(cd "${1:?usage: sources.sh BIN}" && pwd)
-stage=$(mktemp -d)
-trap 'rm -rf "$stage"' EXIT
-chmod 755 "$stage"
-unset "${!SANDBOX_@}"
+. "$(dirname "$0")/../support/script.sh"
+needs isolation jq
 mkdir "$stage/work" && cd "$stage/work"
-failed=0
-fail() { echo "sources: $*" >&2; failed=1; }
 run() { # SCRIPT
     "$bin/sb-exec" --data-dir "$stage/data" --isolate "$how" -- /bin/sh -c "$1" </dev/null >"$stage/record" 2>"$stage/err" && return
-    case $(cat "$stage/err") in *'full isolation cannot be had here'*) echo "SKIPPED: $(cat "$stage/err")"; exit 77 ;; esac
     fail "$how: $(cat "$stage/err")"
 }
 holds() { jq -e "$1" "$stage/record" >/dev/null || fail "$how, $2: $(jq -c '[.end, .left_running, .cpu_user_s, .cpu_sys_s, .read_logical_bytes, .write_logical_bytes, .sources]' "$stage/record")"; }

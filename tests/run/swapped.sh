@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: MIT
 # swapped.sh BIN SWAP [--shown]: whoever owns a folder above root's workspace, binding or --root, and exchanges what leads there
 # all the time, is shown nothing that was not named. With --shown it must have been shown, as an unguarded sb-exec does it.
-set -euo pipefail
-bin=$(cd "${1:?usage: swapped.sh BIN SWAP}" && pwd) swap=${2:?usage: swapped.sh BIN SWAP} wanted=${3-}
-[ "$(id -u)" = 0 ] || { echo 'SKIPPED: only root has files that others may not read'; exit 77; }
-stage=$(mktemp -d)
+. "$(dirname "$0")/../support/script.sh"
+needs root
+swap=${2:?usage: swapped.sh BIN SWAP} wanted=${3-}
 racer=
 stop() { # the racer ends when nobody holds the other end of its input
     exec {feed}>&- 2>/dev/null || true
@@ -13,11 +12,8 @@ stop() { # the racer ends when nobody holds the other end of its input
     racer=
 }
 trap 'stop; cd /; rm -rf "$stage"' EXIT
-chmod 755 "$stage"
-unset "${!SANDBOX_@}"
 cp "$swap" "$stage/swap"
-fail() { echo "swapped: $*" >&2; failed=1; }
-failed=0 feed=
+feed=
 
 # Root's own, closed to all: in a folder that the attacker can only name, and in one that lies where the attacker may rename.
 token=secret$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')

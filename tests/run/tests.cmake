@@ -16,7 +16,7 @@ if(SB_BUILD_TOOLS)
     if(name STREQUAL bind_advice) # has to be below a /opt of its own
       add_test(NAME run/${name}-as-nobody COMMAND "${script}" "${PROJECT_BINARY_DIR}/bin" --nobody)
     else()
-      add_test(NAME run/${name}-as-nobody COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/run/as_nobody.sh" "${script}" "${PROJECT_BINARY_DIR}/bin")
+      add_test(NAME run/${name}-as-nobody COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/support/as_nobody.sh" "${PROJECT_BINARY_DIR}/bin" "${script}" "${PROJECT_BINARY_DIR}/bin")
     endif()
     set_tests_properties(run/${name} run/${name}-as-nobody PROPERTIES SKIP_RETURN_CODE 77)
   endforeach()

@@ -3,21 +3,12 @@
 # workspace_safe.sh BIN: whatever a payload does to its workspace, the caller's folder stays as it was, on disk, in
 # memory, and where the file system cannot show it under another owner and it is copied; and what is the caller's outside of it
 # is out of the payload's sight.
-set -euo pipefail
-[ -x /usr/bin/python3 ] || { echo 'SKIPPED: python3 is not installed'; exit 77; }
-bin=$(cd "${1:?usage: workspace_safe.sh BIN}" && pwd)
-if [ "$(id -u)" = 0 ] && [ "${2-}" = '' ]; then # what it mounts is to be gone with it
-    exec unshare --mount --propagation private "$0" "$bin" --alone
-fi
-stage=$(mktemp -d)
+. "$(dirname "$0")/../support/script.sh"
+needs isolation /usr/bin/python3
+alone "$@"
 trap 'umount "$stage/memory" "$stage/copied" 2>/dev/null || true; chmod -R u+rwX "$stage" ${var_tmp:+"$var_tmp"} 2>/dev/null || true; rm -rf "$stage" ${var_tmp:+"$var_tmp"}; [ -z "${listener-}" ] || kill "$listener"' EXIT
-chmod 755 "$stage"
-unset "${!SANDBOX_@}"
-fail() { echo "workspace_safe: $*" >&2; failed=1; }
-failed=0
 run() { # SCRIPT: what it prints
     "$bin/sb-exec" --data-dir "$stage/data" "${options[@]}" --bind "$stage/door:/door:rw" -- /bin/sh -c "$1" >"$stage/record" 2>"$stage/err" || {
-        case $(cat "$stage/err") in *'full isolation cannot be had here'*) echo "SKIPPED: $(cat "$stage/err")"; exit 77 ;; esac
         fail "sb-exec: $(cat "$stage/err")"
     }
     cat "$stage/door/out" 2>/dev/null || true

@@ -2,22 +2,13 @@
 # SPDX-License-Identifier: MIT
 # written_code.sh BIN: at level 4 nothing is executed from where a run may write, by whatever other name that folder has: a part of
 # another binding, of a system folder of another root, or of a place where root has mounted it once more.
-set -euo pipefail
-bin=$(cd "${1:?usage: written_code.sh BIN}" && pwd)
-if [ "$(id -u)" = 0 ] && [ "${2-}" = '' ]; then # what it mounts is to be gone with it
-    exec unshare --mount --propagation private "$0" "$bin" --alone
-fi
-for needed in jq ldd; do command -v $needed >/dev/null || { echo "SKIPPED: $needed is not installed"; exit 77; }; done
-stage=$(mktemp -d)
+. "$(dirname "$0")/../support/script.sh"
+needs isolation jq ldd
+alone "$@"
 trap 'umount -R "$stage/alias" "$stage/deep/er" "$stage/root/usr/alias" 2>/dev/null || true; rm -rf "$stage"' EXIT
-chmod 755 "$stage"
 mkdir "$stage/work" "$stage/data"
-unset "${!SANDBOX_@}"
-failed=0
-fail() { echo "written_code: $*" >&2; failed=1; }
 ends() { # LEVEL OPTION… -- SCRIPT: its exit status, or the class of its end
     (cd "$stage/work" && "$bin/sb-exec" --data-dir "$stage/data" --set "SECURITY_LEVEL=$1" "${@:2:$#-3}" -- /bin/sh -c "${!#}" >"$stage/record" 2>"$stage/err" </dev/null) || {
-        case $(cat "$stage/err") in *'full isolation cannot be had here'*) echo "SKIPPED: $(cat "$stage/err")"; exit 77 ;; esac
         fail "sb-exec: $(cat "$stage/err")"
     }
     jq -r 'select(.kind == "run") | .end.code // .end.class' "$stage/record"

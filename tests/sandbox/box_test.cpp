@@ -193,7 +193,7 @@ long count_in(std::string const& folder) {
 } // namespace
 
 TEST_CASE("whatever a run leaves behind, the next sees nothing of it, and the host's files are as they were", "[box]") {
-    NEEDS_A_BOX();
+    NEEDS_ISOLATION();
     slot here;
     auto const first = here.run({"look"});
     REQUIRE(first.size() > 1000);
@@ -215,7 +215,7 @@ TEST_CASE("whatever a run leaves behind, the next sees nothing of it, and the ho
 }
 
 TEST_CASE("up to thirty-two files in a folder are removed; more go with their memory", "[box]") {
-    NEEDS_A_BOX();
+    NEEDS_ISOLATION();
     slot here;
     auto const empty = here.shell("ls -A . /tmp /home/sandbox /dev/shm");
     CHECK(here.shell("ls -A; for i in $(seq 32); do echo x >new$i; echo x >/tmp/new$i; done").starts_with("file\nfolder\n"));
@@ -228,8 +228,8 @@ TEST_CASE("up to thirty-two files in a folder are removed; more go with their me
 }
 
 TEST_CASE("the way to a workspace below /tmp is laid anew when a run has bent it", "[box]") {
-    NEEDS_A_BOX();
-    slot here{sb::filter::default_level, "/way/to/proc"};
+    NEEDS_ISOLATION();
+    slot here{default_level, "/way/to/proc"};
     auto const work = here.work(""), top = work.substr(0, work.find('/', 5));
     auto const look = sb::cat("pwd; ls -ld ", top, " ", top, "/way | cut -c1-10; find /tmp -xdev | sort; grep -c . /proc/self/mountinfo; cat /proc/kallsyms | head -1; ls -A; cat file");
     auto const first = here.shell(look);
@@ -249,7 +249,7 @@ TEST_CASE("the way to a workspace below /tmp is laid anew when a run has bent it
 }
 
 TEST_CASE("what is written to a folder that was bound for writing stays, and nothing else does", "[box]") {
-    NEEDS_A_BOX();
+    NEEDS_ISOLATION();
     slot here;
     CHECK(here.shell("echo mine >/opt/write/new && echo done; echo no >/opt/read/new || echo refused") == "done\nrefused\n");
     CHECK(here.shell("cat /opt/write/new; ls -A /opt/read") == "mine\nfile\n");
@@ -257,7 +257,7 @@ TEST_CASE("what is written to a folder that was bound for writing stays, and not
 }
 
 TEST_CASE("at level 5 no program begins whose file brings writable code", "[box]") {
-    NEEDS_A_BOX();
+    NEEDS_ISOLATION();
     constexpr int get_memory_rules = 66; // PR_GET_MDWE
     if (::prctl(get_memory_rules, 0, 0, 0, 0) < 0) {
         WARN("SKIPPED: this kernel (before Linux 6.3) does not refuse it");
@@ -273,7 +273,7 @@ TEST_CASE("at level 5 no program begins whose file brings writable code", "[box]
 }
 
 TEST_CASE("the caller's words are not with the process that a payload could ask for them", "[box]") {
-    NEEDS_A_BOX();
+    NEEDS_ISOLATION();
     slot here;
     CHECK(here.run({"nothing"}) == "done\n");
     auto const at = sb::cat("/proc/", here.place().reaper().pid);
@@ -290,7 +290,7 @@ TEST_CASE("the caller's words are not with the process that a payload could ask 
 }
 
 TEST_CASE("a box whose keeper or first process died is discarded before the next run", "[box]") {
-    NEEDS_A_BOX();
+    NEEDS_ISOLATION();
     slot here;
     for (bool const keeper : {true, false}) {
         CHECK(here.run({"nothing"}) == "done\n");
@@ -306,7 +306,7 @@ TEST_CASE("a box whose keeper or first process died is discarded before the next
 }
 
 TEST_CASE("a box that is cleared again and again holds no more than at first", "[box]") {
-    NEEDS_A_BOX();
+    NEEDS_ISOLATION();
     slot here;
     auto const held = [&] {
         std::string const mounts = here.shell("grep -c . /proc/self/mountinfo");
@@ -320,7 +320,7 @@ TEST_CASE("a box that is cleared again and again holds no more than at first", "
 }
 
 TEST_CASE("a run that had to be ended takes its box with it, and the next sees nothing of it", "[box]") {
-    NEEDS_A_BOX();
+    NEEDS_ISOLATION();
     slot here;
     auto const first = here.run({"look"});
     CHECK(here.shell("echo x >new; trap '' TERM; sleep 60", 100'000'000).empty());
@@ -330,7 +330,7 @@ TEST_CASE("a run that had to be ended takes its box with it, and the next sees n
 }
 
 TEST_CASE("whoever ends a run is put before those it ends, and back for the next", "[box]") {
-    NEEDS_A_BOX();
+    NEEDS_ISOLATION();
     if (in_child([] { return ::setpriority(PRIO_PROCESS, 0, -20); }) != 0 || ::geteuid() != 0) {
         WARN("SKIPPED: nobody may be put before others here");
         return;
@@ -350,7 +350,7 @@ TEST_CASE("whoever ends a run is put before those it ends, and back for the next
 }
 
 TEST_CASE("a run whose time was up before it could begin is ended by its time, and did not fail to start", "[box]") {
-    NEEDS_A_BOX();
+    NEEDS_ISOLATION();
     slot here;
     here.again = false;
     CHECK(here.run({"nothing"}) == "done\n");
@@ -364,7 +364,7 @@ TEST_CASE("a run whose time was up before it could begin is ended by its time, a
 }
 
 TEST_CASE("mounts that appear in a box discard it", "[box]") {
-    NEEDS_A_BOX();
+    NEEDS_ISOLATION();
     if (::geteuid() != 0) {
         WARN("SKIPPED: no payload can make one; root is needed to do it from outside");
         return;
@@ -383,8 +383,8 @@ TEST_CASE("mounts that appear in a box discard it", "[box]") {
 }
 
 TEST_CASE("sandboxes that are asked for at once have processes of their own, whichever is waited for first") {
-    NEEDS_A_BOX();
-    sb::process::order_room room = sb::process::order_room::make().value();
+    NEEDS_ISOLATION();
+    order_room room = order_room::make().value();
     nursery_plan plan;
     plan.user = *sb::process::choose_payload_user();
     auto origin = nursery::make(plan, room, nullptr).value();

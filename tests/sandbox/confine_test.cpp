@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One call: what a program that embeds the sandbox gets to see.
+#include "support/kernel.hpp"
 #include "support/catch.hpp"
 #include "support/child.hpp"
 #include <sb/sandbox/confine.hpp>
@@ -13,13 +14,6 @@ using namespace sb::test;
 
 namespace {
 
-/// Nobody's fault: the kernel gives no namespaces here.
-bool can_confine() {
-    static bool const can = in_child([] { return ::unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS); }) == 0;
-    if (!can) WARN("skipped: no namespaces can be made here");
-    return can;
-}
-
 sb::result<confined> shell(std::string const& text, confine_request what = {}) {
     what.argv = {"sh", "-c", text};
     return confine(what);
@@ -28,7 +22,7 @@ sb::result<confined> shell(std::string const& text, confine_request what = {}) {
 } // namespace
 
 TEST_CASE("a command's end and its streams come back, whatever they are") {
-    if (!can_confine()) return;
+    NEEDS_ISOLATION();
     auto const got = shell("echo out; echo err >&2; exit 7");
     REQUIRE(got.has_value());
     CHECK(got->out == "out\n");
@@ -41,7 +35,7 @@ TEST_CASE("a command's end and its streams come back, whatever they are") {
 }
 
 TEST_CASE("what cannot be run is an error that says who can mend it") {
-    if (!can_confine()) return;
+    NEEDS_ISOLATION();
     confine_request what;
     CHECK(confine(what).error().on == sb::blame::caller);
     what.argv = {"no-such-command"};
@@ -53,7 +47,7 @@ TEST_CASE("what cannot be run is an error that says who can mend it") {
 }
 
 TEST_CASE("an input is read and stays as it was; a fifo is one too") {
-    if (!can_confine()) return;
+    NEEDS_ISOLATION();
     char name[] = "/tmp/sb-test-XXXXXX";
     sb::unique_fd const file{::mkstemp(name)};
     REQUIRE(::write(file.get(), "given", 5) == 5);
@@ -73,7 +67,7 @@ TEST_CASE("an input is read and stays as it was; a fifo is one too") {
 }
 
 TEST_CASE("limits end the run or are reached, and the answer names them") {
-    if (!can_confine()) return;
+    NEEDS_ISOLATION();
     confine_request what;
     what.wall_s = 0.1;
     auto const late = shell("trap '' TERM; sleep 60 & sleep 60", what);
@@ -97,7 +91,7 @@ TEST_CASE("limits end the run or are reached, and the answer names them") {
 }
 
 TEST_CASE("the caller is as it was, and calls side by side do not meet") {
-    if (!can_confine()) return;
+    NEEDS_ISOLATION();
     sigset_t before, after;
     ::sigprocmask(SIG_SETMASK, nullptr, &before);
     std::vector<std::thread> all;
@@ -122,7 +116,7 @@ TEST_CASE("the caller is as it was, and calls side by side do not meet") {
 }
 
 TEST_CASE("a caller that ignores the ends of its children gets the answer all the same") {
-    if (!can_confine()) return;
+    NEEDS_ISOLATION();
     auto const end = in_child([] {
         std::signal(SIGCHLD, SIG_IGN);
         ::alarm(20); // should it wait for ever
@@ -134,7 +128,7 @@ TEST_CASE("a caller that ignores the ends of its children gets the answer all th
 }
 
 TEST_CASE("the caller's memory is not taken for the command's", "[box]") { // as nobody too, for whom no group counts
-    if (!can_confine()) return;
+    NEEDS_ISOLATION();
     std::string const mine(std::size_t{200} << 20, 'x');
     auto const little = shell("true");
     REQUIRE(little.has_value());

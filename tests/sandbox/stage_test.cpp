@@ -14,7 +14,7 @@ TEST_CASE("a made-up boot id looks like one of the kernel's, and each is another
 }
 
 TEST_CASE("a payload is told a boot id that is not the host's, and the same one again", "[box][stage]") {
-    NEEDS_A_BOX();
+    NEEDS_ISOLATION();
     slot one;
     auto const host = sb::read_file("/proc/sys/kernel/random/boot_id").value();
     auto const told = one.shell("cat /proc/sys/kernel/random/boot_id");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One slot with a box, as tests handle it.
 #pragma once
+#include "support/kernel.hpp"
 #include "support/victim.hpp"
 #include <sb/files/path.hpp>
 #include <sb/sandbox/box.hpp>
@@ -20,27 +21,6 @@ inline void put(std::string const& path, std::string_view text) {
     REQUIRE_FALSE(file.has_error());
     REQUIRE(::write(file->get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
 }
-
-/// Why no box can be made here; empty when one can.
-inline std::string const& why_no_box() {
-    static std::string const why = [] {
-        process::order_room room = process::order_room::make().value();
-        sandbox::nursery_plan plan;
-        auto const user = process::choose_payload_user();
-        if (user.has_error()) return user.error().what;
-        plan.user = *user;
-        auto origin = sandbox::nursery::make(plan, room, nullptr);
-        if (origin.has_error()) return origin.error().what;
-        auto const made = sandbox::box::make(*origin, {}, {1 << 20, 1024});
-        return made.has_error() ? made.error().what : std::string{};
-    }();
-    return why;
-}
-#define NEEDS_A_BOX() \
-    if (!why_no_box().empty()) { \
-        WARN("SKIPPED: " << why_no_box()); \
-        return; \
-    }
 
 /// One slot as its owner handles it: a box that is proven clean or put in order before each run, and else replaced.
 class slot {

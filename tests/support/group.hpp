@@ -2,9 +2,11 @@
 // Processes of a test inside a control group of its own, whichever kind the host has.
 #pragma once
 #include "support/catch.hpp"
+#include "support/kernel.hpp"
 #include <sb/cgroup/cgroup.hpp>
 #include <csignal>
 #include <cstdlib>
+#include <initializer_list>
 #include <linux/sched.h>
 #include <string>
 #include <sys/mman.h>
@@ -30,6 +32,19 @@ inline cgroup::cgroup_host groups_here(std::string id = cgroup::random_id()) {
     REQUIRE_FALSE(found.has_error());
     return std::move(*found);
 }
+
+/// A test needs a group that is not ours; where the kernel gives it for sure, we have failed to find it.
+inline bool lacks(cgroup::cgroup_host const& host, std::initializer_list<cgroup::controller> needed) {
+    for (auto const c : needed) {
+        if (host.has(c)) continue;
+        INFO(name_of(c) << ": " << host.why_not(c));
+        REQUIRE_FALSE(kernel::gives_group(std::string{name_of(c)}));
+        WARN("SKIPPED: no " << name_of(c) << " group is ours");
+        return true;
+    }
+    return false;
+}
+inline bool lacks_all(cgroup::cgroup_host const& host) { return host.kind() == cgroup::cgroup_kind::none && lacks(host, {cgroup::controller::memory, cgroup::controller::pids, cgroup::controller::cpu}); }
 
 /// A sanitizer keeps memory of its own, in the group too.
 inline constexpr bool sanitized = SB_TEST_SANITIZED;

@@ -16,34 +16,18 @@ while :; do
 done
 bin=$(cd "$bin" && pwd) || exit 2
 victim=$bin/../victims/victim
-[ -x "$victim" ] || { echo "run.sh: $victim is not built" >&2; exit 2; }
+for each in "$victim" "$bin/../support/kernel_gives"; do [ -x "$each" ] || { echo "run.sh: $each is not built" >&2; exit 2; }; done
+[ $nobody = no ] || exec "$here/../support/as_nobody.sh" "$bin" "$here/run.sh" --bin "$bin" "$@"
 only=" $* "
 
 stage=$(mktemp -d) || exit 2
 trap 'chmod -R u+rwX "$stage" 2>/dev/null; rm -rf "$stage"' EXIT
 trap 'exit 130' INT TERM HUP
 chmod 755 "$stage"
-if [ $nobody = yes ]; then
-    [ "$(id -u)" = 0 ] || { echo 'SKIPPED: --nobody needs root, who may become another user'; exit 77; }
-    mkdir "$stage/bin" "$stage/victims" "$stage/tmp" && cp "$bin"/sb* "$stage/bin" && cp "$victim" "$stage/victims" && cp "$0" "$here/may_skip" "$stage" || exit 2
-    chown 65534:65534 "$stage/tmp"
-    cd "$stage/tmp" || exit 2
-    SB_BIN=$stage/bin HOME=$stage/tmp TMPDIR=$stage/tmp setpriv --reuid 65534 --regid 65534 --clear-groups "$stage/run.sh" "$@"
-    exit
-fi
 mkdir "$stage/work" "$stage/tmp" "$stage/home" "$stage/data" && cp "$victim" "$stage/work/victim" && cd "$stage/work" || exit 2
 tag=sbvictim$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
 echo "$tag" >"$stage/tag"
 
-without_group() { # no memory group is ours: on v1 that we are in; on v2 what SANDBOX_CGROUP names, or the root of the hierarchy
-    if one=$(sed -n 's/^[0-9]*:memory:/\/sys\/fs\/cgroup\/memory/p' /proc/self/cgroup) && [ -n "$one" ]; then
-        [ ! -w "$one/cgroup.procs" ]
-        return
-    fi
-    named=${SANDBOX_CGROUP-}
-    [ -n "$named" ] || [ "$(cat /proc/self/cgroup)" != 0::/ ] || [ -e /sys/fs/cgroup/cgroup.type ] || named=/sys/fs/cgroup
-    ! { [ -n "$named" ] && [ -w "$named/cgroup.procs" ] && grep -qsw memory "$named/cgroup.controllers"; }
-}
 printed() { printf '%s\n' "$record" | sed -n 's/.*"stdout":{[^}]*"head":"\([^"\\]*\).*/\1/p'; } # the first line of it
 reason() { printf '%s\n' "$record" | sed -n 's/.*"end":{[^}]*"reason":"\([^"]*\)".*/\1/p'; }
 number_of() { printf '%s\n' "$record" | sed -n "s/.*\"$1\":\\([-0-9.e]*\\).*/\\1/p"; }
@@ -97,7 +81,7 @@ row() {
     [ -z "$(ls -A "$stage/tmp")" ] || why="${why:+$why; }left in TMPDIR: $(ls -A "$stage/tmp" | head -3 | tr '\n' ' ')"
     if [ -z "$why" ]; then verdict held "$name" "$class $hit"
     elif not_for_the_tree; then
-        if grep -qx "$name" "$here/may_skip" && without_group; then verdict skipped "$name" "$key is not enforced for the tree here"
+        if grep -qx "$name" "$here/may_skip" && ! "$bin/../support/kernel_gives" group memory; then verdict skipped "$name" "$key is not enforced for the tree here"
         else verdict broken "$name" "$why; not to be skipped here: $key is not enforced for the tree"; fi
     else verdict broken "$name" "$why"; fi
 }

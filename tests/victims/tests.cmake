@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The programs that try to break limits, and that leave things behind; tests find them beside the tools, at $SB_BIN/../victims/.
 set(sb_victim_parts victims/take.cpp victims/outlive.cpp victims/hoard.cpp)
+set(sb_soiler_parts victims/soil_files.cpp victims/soil_sockets.cpp victims/soil_processes.cpp victims/soil_first.cpp victims/soil_look.cpp)
 foreach(name victim soiler)
   add_executable(sb_${name} victims/${name}.cpp ${sb_${name}_parts})
   target_compile_features(sb_${name} PRIVATE cxx_std_20)

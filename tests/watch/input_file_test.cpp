@@ -21,7 +21,7 @@ std::string read_all(std::string const& name) { return sb::read_file(name).value
 } // namespace
 
 TEST_CASE("what its owner may do to a file cannot be done to it as an input", "[box][input]") {
-    NEEDS_A_BOX();
+    NEEDS_ISOLATION();
     folder here;
     auto const path = here / "input";
     put(path, "given");
@@ -99,7 +99,7 @@ TEST_CASE("a link of another user's leads root to no other file", "[input]") {
 }
 
 TEST_CASE("a device is an input too, and no more can be done to it", "[box][input]") {
-    NEEDS_A_BOX();
+    NEEDS_ISOLATION();
     auto input = input_file::open("/dev/zero").value();
     auto const open_name = input.name();
     input.guard();
