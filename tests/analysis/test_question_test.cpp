@@ -31,16 +31,16 @@ TEST_CASE("the ends of each range are taken, and what lies beyond is refused by 
         double least, most, step; ///< step: from an end to the first that is refused
     };
     auto const whole = [](auto member) { return [member](test_question& q, double x) { q.*member = static_cast<std::int64_t>(x); }; };
-    for (auto const& [flag, set, least, most, step] : {
+    for (auto const& range : {
              bound{"--shuffles", whole(&test_question::shuffles), 19, 1e6, 1}, bound{"--passes", whole(&test_question::passes), 1, 1000, 1},
              bound{"--bins", whole(&test_question::bins), 2, 1e4, 1}, bound{"--maxlag", whole(&test_question::maxlag), 0, 1e6, 1},
              bound{"--steps", whole(&test_question::steps), 1, 1e4, 1}, bound{"--least", whole(&test_question::least), 1, 1e6, 1},
              bound{"--trim", [](test_question& q, double x) { q.trim = x; }, 0, 0.4999, 0.0001},
              bound{"--confidence", [](test_question& q, double x) { q.confidence = x; }, 0.0001, 0.9999, 0.0001},
              bound{"--alpha", [](test_question& q, double x) { q.alpha = x; }, 0.0001, 0.4999, 0.0001}}) {
-        INFO(flag);
-        for (double const good : {least, most}) CHECK(refused("adf", [&](auto& q) { set(q, good); }).empty());
-        for (double const bad : {least - step, most + step}) CHECK(refused("adf", [&](auto& q) { set(q, bad); }).starts_with(flag));
+        INFO(range.flag);
+        for (double const good : {range.least, range.most}) CHECK(refused("adf", [&](auto& q) { range.set(q, good); }).empty());
+        for (double const bad : {range.least - range.step, range.most + range.step}) CHECK(refused("adf", [&](auto& q) { range.set(q, bad); }).starts_with(range.flag));
     }
     CHECK(refused("converged", [](auto& q) { q.margin = 1, q.least = 2; }) == "--least: must be from 3 to 1000000");
     CHECK(refused("adf", [](auto& q) { q.margin = 0; }) == "--margin: must be above 0");
