@@ -3,6 +3,8 @@
 #include "manual.hpp"
 #include <sb/app/exec.hpp>
 #include <sb/cli/tool.hpp>
+#include <sb/key/manual.hpp>
+#include <sb/key/manual.hpp>
 #include <sb/record/event.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/record/run.hpp>
@@ -10,7 +12,10 @@
 namespace {
 
 void declare(sb::cli::tool& tool, sb::app::exec_choices& c) {
-    tool.about(sb::generated::version, sb::generated::manual);
+    tool.about(sb::generated::version, sb::generated::manual)
+        .fills_in("@limits@", [] { return sb::key::limits_table(); })
+        .fills_in("@group_limits@", [] { return sb::key::group_limits_table(); })
+        .fills_in("@limits_to_come@", [] { return sb::key::limits_to_come() + ".\n"; });
     tool.reads<sb::preset_record>().writes<sb::run_record>().writes<sb::event_record>();
     tool.option("--repeat", "N", "recorded runs of each preset", c.repeat);
     tool.option("--warmup", "N", "runs of each preset before those, unrecorded", c.warmup);
@@ -18,7 +23,7 @@ void declare(sb::cli::tool& tool, sb::app::exec_choices& c) {
     tool.option("--order", "ORDER", "interleaved goes round all presets (A B A B), grouped takes one after the other (A A B B)", c.order)
         .choices({"interleaved", "grouped"});
     tool.option("--seed", "N", "where the seed of each run comes from, with its preset and repetition", c.seed).env("SANDBOX_SEED");
-    tool.option("--timeout", "TIME", "wall-clock limit of each run; wins over the preset's TIMEOUT", c.timeout);
+    tool.option("--timeout", "TIME", sb::cat("wall-clock limit of each run; wins over the preset's ", sb::key::timeout.name), c.timeout);
     tool.option("--budget", "TIME", "what a run should take: the nearer it comes, the less its time counts in `value`", c.budget);
     tool.option("--stdin", "FILE", "standard input of the workload, one file that each run reads from its beginning; null is the null device", c.input);
     tool.option("--env", "NAME[=VALUE]", "one more variable for the workload; without a value the one it has here", c.env);

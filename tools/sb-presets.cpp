@@ -3,6 +3,7 @@
 #include "manual.hpp"
 #include <sb/app/presets.hpp>
 #include <sb/cli/tool.hpp>
+#include <sb/key/guest.hpp>
 #include <sb/record/preset.hpp>
 
 namespace {
@@ -37,7 +38,7 @@ void declare(sb::cli::tool& tool, sb::app::preset_choices& asked) {
         .choices({"random", "canonical", "chaos", "robustness"}).env("SANDBOX_PRESET_MODE");
     tool.flag("--misuse", "let user_misuse be drawn and suggested where nobody named it", asked.plan.misuse)
         .env("SANDBOX_INCLUDE_USER_MISUSE");
-    tool.flag("--guests", "let OS_TYPE and VM_SETTINGS be drawn: they need disk images of yours", asked.guests);
+    tool.flag("--guests", sb::cat("let ", sb::key::os_type.name, " and ", sb::key::vm_settings.name, " be drawn: they need disk images of yours"), asked.guests);
     tool.flag("--list", "print all profiles, stages and keys, then end", asked.list);
     tool.option("--describe", "NAME", "print what a profile sets or a key takes, then end", asked.describe);
     tool.formats(asked.format);

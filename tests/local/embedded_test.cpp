@@ -83,7 +83,7 @@ TEST_CASE("what a killed worker's run had started dies with the pool") {
     job.argv = {"sh", "-c", sb::cat("setsid sh -c 'echo $$ >", told, ".new && mv ", told, ".new ", told, " && exec sleep 600' & sleep 600")};
     job.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
     job.in = "/dev/null";
-    job.limits.wall_ns = 600'000'000'000;
+    job.setup.wall_ns = 600'000'000'000;
     auto& worker = pool->workers().front();
     REQUIRE_FALSE(worker.send(job).has_error());
     auto text = sb::read_file(told);

@@ -23,7 +23,7 @@ struct told {
     sb::run_end end;
     std::vector<std::string> hit;
 };
-told tell(sb::watch::outcome const& got, sb::process::limits const& held = {}) {
+told tell(sb::watch::outcome const& got, sb::key::setup const& held = {}) {
     told all;
     int not_ok = 0;
     all.end = end_of_run(got, held, all.hit, not_ok);
@@ -48,7 +48,7 @@ TEST_CASE("a status above 128 says which signal a shell means by it, and stays a
 
 TEST_CASE("what the sandbox's rules keep from running is refused, what cannot run is setup") {
     using sb::process::spawn_step;
-    sb::process::limits walled;
+    sb::key::setup walled;
     walled.level = 4;
     auto const stopped = [](spawn_step at, int code) {
         auto got = one(0);
@@ -71,7 +71,7 @@ TEST_CASE("what the sandbox's rules keep from running is refused, what cannot ru
 }
 
 TEST_CASE("a limit is the class when we killed for it, and first cause wins") {
-    sb::process::limits held;
+    sb::key::setup held;
     held.wall_ns = 1'500'000'000, held.output_bytes = 100;
     auto const late = tell(one(SIGKILL, killer::wall), held);
     CHECK(late.end.class_ == end_class::timeout);
@@ -103,7 +103,7 @@ TEST_CASE("a program that ended well as we were about to kill it is ok, and the 
 }
 
 TEST_CASE("a signal is a limit's only where the limit was set") {
-    sb::process::limits held;
+    sb::key::setup held;
     CHECK(tell(one(SIGXFSZ), held).end.class_ == end_class::signalled);
     held.file_bytes = 10;
     CHECK(tell(one(SIGXFSZ), held).end.class_ == end_class::disk);

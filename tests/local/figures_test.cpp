@@ -15,7 +15,7 @@ TEST_CASE("figures add up the copies of a run and keep unknown apart from zero")
     }
     seen.wall_s = 4;
     sb::run::job what;
-    what.number = 7, what.copies = 2;
+    what.number = 7, what.setup.copies = 2;
     auto const got = outcome_of(std::move(seen), what);
     CHECK(got.number == 7);
     CHECK(got.copies == 2);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include <sb/local/plain_backend.hpp>
-#include <sb/stress/describe.hpp>
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -16,22 +15,22 @@ namespace {
 enforcement enforced(sb::object keys, overrides wins = {}) {
     sb::preset_record preset;
     preset.keys = std::move(keys);
-    auto got = plain_backend{}.plan(preset, wins);
+    auto got = plain_backend{}.plan(sb::key::read_any(std::move(preset)).value(), wins);
     REQUIRE_FALSE(got.has_error());
     return std::move(*got);
 }
 
 /// A value that each key takes.
-sb::value sample(sb::stress::key const& k) {
-    using sb::stress::key_type;
-    switch (k.type) {
-    case key_type::boolean: return true;
-    case key_type::word: return std::string{k.words.substr(0, k.words.find(' '))};
-    case key_type::words: return std::string{k.words.substr(0, k.words.find(' '))};
-    case key_type::text: return "text";
-    case key_type::names: return sb::array{"CPU_LIMIT"};
-    case key_type::map: return sb::object{{"memory", "1Gi"}};
-    case key_type::fraction: return 0.5;
+sb::value sample(sb::key::definition const& k) {
+    using sb::key::unit;
+    switch (k.in) {
+    case unit::boolean: return true;
+    case unit::word: return std::string{k.words.substr(0, k.words.find(' '))};
+    case unit::words: return std::string{k.words.substr(0, k.words.find(' '))};
+    case unit::text: return "text";
+    case unit::names: return sb::array{"CPU_LIMIT"};
+    case unit::map: return sb::object{{"memory", "1Gi"}};
+    case unit::fraction: return 0.5;
     default: return static_cast<std::int64_t>(std::clamp(100.0, k.least, k.most));
     }
 }
@@ -40,7 +39,7 @@ sb::value sample(sb::stress::key const& k) {
 
 TEST_CASE("every key of a preset is in exactly one of applied, unsupported, informational") {
     sb::object all;
-    for (auto const& k : sb::stress::all_keys) all.set(k.name, sample(k));
+    for (auto const* k : sb::key::list) all.set(k->name, sample(*k));
     all.set("ENV_GREETING", "hello");
     all.set("A_KEY_NOBODY_KNOWS", 1);
     auto const got = enforced(all);
@@ -57,49 +56,48 @@ TEST_CASE("every key of a preset is in exactly one of applied, unsupported, info
 
 TEST_CASE("a key that acts in no backend is informational, and none that acts is") {
     sb::object all;
-    for (auto const& k : sb::stress::all_keys) all.set(k.name, sample(k));
+    for (auto const* k : sb::key::list) all.set(k->name, sample(*k));
     std::set<std::string> said;
     for (auto const& each : enforced(all).informational) said.insert(each);
-    for (auto const& k : sb::stress::all_keys) {
-        INFO(k.name);
-        CHECK(said.contains(std::string{k.name}) == !k.acts);
+    for (auto const* k : sb::key::list) {
+        INFO(k->name);
+        CHECK(said.contains(std::string{k->name}) == k->labels());
     }
 }
 
 TEST_CASE("the keys that are said to act today are those that act where all can be had") {
-    abilities all_there;
+    sb::key::host all_there;
     all_there.walls = all_there.tree_memory = all_there.tree_pids = all_there.tree_cores = true;
     all_there.memory_bytes = std::int64_t{8} << 30;
-    for (auto const& k : sb::stress::all_keys) {
-        if (k.name == "OS_TYPE") continue; // linux is where it runs in any case, and no other acts
+    for (auto const* k : sb::key::list) {
+        if (k == &sb::key::os_type) continue; // linux is where it runs in any case, and no other acts
         sb::preset_record preset;
-        preset.keys.set(k.name, sample(k));
-        auto const got = enforce(preset, {}, all_there);
+        preset.keys.set(k->name, sample(*k));
+        auto const got = enforce(sb::key::read_any(std::move(preset)).value(), {}, as_seen_here(all_there));
         REQUIRE_FALSE(got.has_error());
-        auto const acted = std::count_if(got->applied.begin(), got->applied.end(), [&](auto const& each) { return each.key == k.name && !each.requested.is_null(); });
-        INFO(k.name);
-        CHECK((acted == 1) == sb::stress::acts_today(k.name));
+        auto const acted = std::count_if(got->applied.begin(), got->applied.end(), [&](auto const& each) { return each.key == k->name && !each.requested.is_null(); });
+        INFO(k->name);
+        CHECK((acted == 1) == k->acts());
     }
-    CHECK_FALSE(sb::stress::acts_today("CPU"));
 }
 
 TEST_CASE("of a limit beyond the machine what there is is held, unless it was given by hand") {
-    abilities small;
+    sb::key::host small;
     small.walls = small.tree_memory = small.tree_pids = true;
     small.memory_bytes = std::int64_t{2} << 30, small.pids = 32768;
     auto const ask = [&](sb::object keys) {
         sb::preset_record preset;
         preset.keys = std::move(keys);
-        return enforce(preset, {}, small);
+        return enforce(sb::key::read_any(std::move(preset)).value(), {}, as_seen_here(small));
     };
     auto const most = ask({{"MEMORY_LIMIT", "2Gi"}, {"PIDS_LIMIT", 32768}});
     REQUIRE_FALSE(most.has_error());
     CHECK(most->lowered.empty());
-    CHECK(most->limits.tree_memory_bytes == small.memory_bytes);
+    CHECK(most->setup.tree_memory_bytes == small.memory_bytes);
     auto const beyond = ask({{"MEMORY_LIMIT", "4Gi"}, {"PIDS_LIMIT", 32769}, {"OVERRIDES", sb::array{"CPU_LIMIT"}}});
     REQUIRE_FALSE(beyond.has_error());
-    CHECK(beyond->limits.tree_memory_bytes == small.memory_bytes);
-    CHECK(beyond->limits.tree_pids == 32768);
+    CHECK(beyond->setup.tree_memory_bytes == small.memory_bytes);
+    CHECK(beyond->setup.tree_pids == 32768);
     CHECK(beyond->applied[0].requested == sb::value{"4Gi"});
     CHECK(beyond->applied[0].achieved == sb::value{small.memory_bytes});
     CHECK(beyond->loose.empty());
@@ -112,24 +110,24 @@ TEST_CASE("of a limit beyond the machine what there is is held, unless it was gi
     small.tree_memory = false; // an address space may well be larger than memory
     auto const alone = ask({{"MEMORY_LIMIT", "4Gi"}});
     REQUIRE_FALSE(alone.has_error());
-    CHECK(alone->limits.memory_bytes == std::int64_t{4} << 30);
+    CHECK(alone->setup.memory_bytes == std::int64_t{4} << 30);
     CHECK(alone->lowered.empty());
 }
 
 TEST_CASE("the files of a workspace follow from its size and the tree's memory, whichever is said first") {
-    abilities all_there;
+    sb::key::host all_there;
     all_there.walls = all_there.tree_memory = all_there.tree_pids = true;
     all_there.memory_bytes = std::int64_t{8} << 30, all_there.jobs = 1;
     auto const files = [&](sb::object keys) {
         sb::preset_record preset;
         preset.keys = std::move(keys);
-        auto const got = enforce(preset, {}, all_there);
+        auto const got = enforce(sb::key::read_any(std::move(preset)).value(), {}, as_seen_here(all_there));
         REQUIRE_FALSE(got.has_error());
         auto const disk = std::find_if(got->applied.begin(), got->applied.end(), [](auto const& each) { return each.key == "DISK_LIMIT"; });
         REQUIRE(disk != got->applied.end());
         INFO(disk->by);
-        CHECK(disk->by.find(std::to_string(got->limits.scratch_inodes) + " files in it") != std::string::npos);
-        return got->limits.scratch_inodes;
+        CHECK(disk->by.find(std::to_string(got->setup.scratch_inodes) + " files in it") != std::string::npos);
+        return got->setup.scratch_inodes;
     };
     CHECK(files({{"DISK_LIMIT", "256Mi"}}) == 65536);
     CHECK(files({{"DISK_LIMIT", "256Mi"}, {"MEMORY_LIMIT", "64Mi"}}) == 8192);
@@ -141,13 +139,13 @@ TEST_CASE("the files of a workspace follow from its size and the tree's memory, 
 }
 
 TEST_CASE("the files of a whole run are counted where its processes could have more than its part of the machine's") {
-    abilities here;
+    sb::key::host here;
     here.walls = here.tree_pids = true;
     here.files = 2'000'000, here.mappings = 65'530;
     auto const ask = [&](sb::object keys) {
         sb::preset_record preset;
         preset.keys = std::move(keys);
-        return enforce(preset, {}, here).value();
+        return enforce(sb::key::read_any(std::move(preset)).value(), {}, as_seen_here(here)).value();
     };
     auto const told = [](auto const& got) {
         for (auto const& each : got.applied)
@@ -155,51 +153,51 @@ TEST_CASE("the files of a whole run are counted where its processes could have m
         return std::string{};
     };
     auto const silent = ask({});
-    CHECK(silent.limits.open_files == 1024);
-    CHECK(silent.limits.all_files == 200'000);
+    CHECK(silent.setup.open_files == 1024);
+    CHECK(silent.setup.all_files == 200'000);
     CHECK(told(silent) == "RLIMIT_NOFILE, each process, by default; all together less than 200000, counted");
-    CHECK(ask({{"PIDS_LIMIT", 3}}).limits.all_files == sb::process::limits::none); // 3 x (1024 + 65530) are 199,662
+    CHECK(ask({{"PIDS_LIMIT", 3}}).setup.all_files == sb::key::setup::none); // 3 x (1024 + 65530) are 199,662
     CHECK(told(ask({{"PIDS_LIMIT", 3}})) == "RLIMIT_NOFILE, each process, by default");
-    CHECK(ask({{"PIDS_LIMIT", 3}, {"OPEN_FILES_LIMIT", 1200}}).limits.all_files == 200'000);
-    CHECK(ask({{"OPEN_FILES_LIMIT", 1048576}}).limits.open_files == 50'000); // a quarter: it bounds what cannot be counted
-    CHECK(silent.limits.file_shares == 1);
+    CHECK(ask({{"PIDS_LIMIT", 3}, {"OPEN_FILES_LIMIT", 1200}}).setup.all_files == 200'000);
+    CHECK(ask({{"OPEN_FILES_LIMIT", 1048576}}).setup.open_files == 50'000); // a quarter: it bounds what cannot be counted
+    CHECK(silent.setup.file_shares == 1);
     here.jobs = 4;
-    CHECK(ask({}).limits.all_files == 200'000);
-    CHECK(ask({}).limits.file_shares == 4);
-    CHECK(ask({{"PIDS_LIMIT", 1}}).limits.all_files == 200'000); // four times 66,554 are 266,216
+    CHECK(ask({}).setup.all_files == 200'000);
+    CHECK(ask({}).setup.file_shares == 4);
+    CHECK(ask({{"PIDS_LIMIT", 1}}).setup.all_files == 200'000); // four times 66,554 are 266,216
     here.files = std::numeric_limits<std::int64_t>::max(); // as where an init system has lifted it
-    CHECK(ask({}).limits.all_files == sb::process::limits::none);
+    CHECK(ask({}).setup.all_files == sb::key::setup::none);
     here.files = 0; // unknown
-    CHECK(ask({}).limits.all_files == sb::process::limits::none);
-    CHECK(enforced({}).limits.all_files == sb::process::limits::none); // without walls
+    CHECK(ask({}).setup.all_files == sb::key::setup::none);
+    CHECK(enforced({}).setup.all_files == sb::key::setup::none); // without walls
 }
 
 TEST_CASE("limits carry their values in bytes, seconds and counts") {
     auto const got = enforced({{"TIMEOUT", "1500ms"}, {"OUTPUT_LIMIT", "64Ki"}, {"FILE_LIMIT", "1Mi"}, {"OPEN_FILES_LIMIT", 32},
                                {"MEMORY_LIMIT", "128Mi"}, {"CPU_SECONDS", 3}, {"CONCURRENCY_LEVEL", 5}, {"CPU_LIMIT", "1"}});
-    CHECK(got.limits.wall_ns == 1'500'000'000);
-    CHECK(got.limits.output_bytes == 65536);
-    CHECK(got.limits.file_bytes == 1048576);
-    CHECK(got.limits.open_files == 32);
-    CHECK(got.limits.memory_bytes == 134217728);
-    CHECK(got.limits.cpu_seconds == 3);
-    CHECK(got.limits.cpus == 1);
-    CHECK(got.copies == 5);
+    CHECK(got.setup.wall_ns == 1'500'000'000);
+    CHECK(got.setup.output_bytes == 65536);
+    CHECK(got.setup.file_bytes == 1048576);
+    CHECK(got.setup.open_files == 32);
+    CHECK(got.setup.memory_bytes == 134217728);
+    CHECK(got.setup.cpu_seconds == 3);
+    CHECK(got.setup.cpus == 1);
+    CHECK(got.setup.copies == 5);
 }
 
 TEST_CASE("a silent preset gets thirty seconds, 8 MiB a stream and 1024 open files a process, and the record says that nobody asked") {
     auto const got = enforced({});
-    CHECK(got.limits.wall_ns == 30'000'000'000);
-    CHECK(got.limits.output_bytes == 8388608);
-    CHECK(got.limits.memory_bytes == sb::process::limits::none);
-    CHECK(got.limits.open_files == 1024);
+    CHECK(got.setup.wall_ns == 30'000'000'000);
+    CHECK(got.setup.output_bytes == 8388608);
+    CHECK(got.setup.memory_bytes == sb::key::setup::none);
+    CHECK(got.setup.open_files == 1024);
     REQUIRE(got.applied.size() == 3);
     for (auto const& each : got.applied) CHECK(each.requested.is_null());
 }
 
 TEST_CASE("a timeout given by hand wins, and what was asked stays to be seen") {
     auto const got = enforced({{"TIMEOUT", 10}}, {.timeout_s = 2.0});
-    CHECK(got.limits.wall_ns == 2'000'000'000);
+    CHECK(got.setup.wall_ns == 2'000'000'000);
     REQUIRE(got.applied.front().key == "TIMEOUT");
     CHECK(got.applied.front().requested == sb::value{10});
     CHECK(got.applied.front().achieved == sb::value{2.0});
@@ -207,7 +205,7 @@ TEST_CASE("a timeout given by hand wins, and what was asked stays to be seen") {
 
 TEST_CASE("half a processor is not rounded but refused, with the reason") {
     auto const got = enforced({{"CPU_LIMIT", "0.5"}});
-    CHECK(got.limits.cpus == sb::process::limits::none);
+    CHECK(got.setup.cpus == sb::key::setup::none);
     REQUIRE(got.unsupported.size() == 1);
     CHECK(got.unsupported.front().key == "CPU_LIMIT");
 }

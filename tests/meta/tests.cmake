@@ -19,6 +19,8 @@ add_test(NAME meta/schemas COMMAND schemas "${PROJECT_SOURCE_DIR}/docs/schema")
 
 if(SB_BUILD_TOOLS)
   add_test(NAME meta/reference COMMAND "${sb_meta}/reference.sh" "${PROJECT_BINARY_DIR}/bin")
+  add_test(NAME meta/keys COMMAND "${sb_meta}/keys.sh" "${PROJECT_BINARY_DIR}/bin")
+  add_test(NAME meta/keys_fails COMMAND "${sb_meta}/keys_fails.sh" "${PROJECT_BINARY_DIR}/bin")
   add_test(NAME meta/agree COMMAND "${sb_meta}/agree.sh" "${PROJECT_BINARY_DIR}/bin")
   add_test(NAME meta/agree_fails COMMAND "${sb_meta}/agree_fails.sh" "${PROJECT_BINARY_DIR}/bin")
   if(SB_STATIC)

@@ -100,20 +100,20 @@ TEST_CASE("a check looks for nothing where the run may have put it") {
 }
 
 TEST_CASE("a check has the run's limits, and not fewer files and processes than a run has by default") {
-    sb::process::limits run;
+    sb::key::setup run;
     run.wall_ns = 5, run.output_bytes = 6, run.memory_bytes = 7, run.cpu_seconds = 8, run.file_bytes = 9;
-    auto held = limits_of_check(run, 1.5);
+    auto held = setup_of_check(run, 1.5);
     CHECK(held.wall_ns == 1'500'000'000);
     CHECK(held.file_bytes == 9);
-    for (auto const each : {held.output_bytes, held.memory_bytes, held.cpu_seconds, held.open_files, held.user_processes, held.all_files}) CHECK(each == sb::process::limits::none);
+    for (auto const each : {held.output_bytes, held.memory_bytes, held.cpu_seconds, held.open_files, held.user_processes, held.all_files}) CHECK(each == sb::key::setup::none);
     run.open_files = 16, run.user_processes = 3, run.all_files = 1000, run.file_shares = 2;
-    held = limits_of_check(run, 1);
+    held = setup_of_check(run, 1);
     CHECK(held.open_files == 1024);
-    CHECK(held.user_processes == 1025); // and the zygote
+    CHECK(held.user_processes == 1025); // and the sandbox's own
     CHECK(held.all_files == 1000);
     CHECK(held.file_shares == 2);
     run.open_files = 5000, run.user_processes = 6000;
-    held = limits_of_check(run, 1);
+    held = setup_of_check(run, 1);
     CHECK(held.open_files == 5000);
     CHECK(held.user_processes == 6000);
 }

@@ -28,7 +28,7 @@ TEST_CASE("a record of several copies says how many, how many failed and how fas
     outcome got;
     got.copies = 2, got.copies_not_ok = 1, got.wall_s = 4;
     enforcement held;
-    held.copies = 2;
+    held.setup.copies = 2;
     auto const r = told(got, std::nullopt, {}, held);
     CHECK(r.metrics.at("concurrency_level") == 2.0);
     CHECK(r.metrics.at("concurrency_error_rate") == 0.5);

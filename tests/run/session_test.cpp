@@ -18,7 +18,7 @@ struct made_session {
 };
 
 made_session run_on(fake_backend with, int jobs, int repeat, double patience_s = 60) {
-    std::vector<sb::preset_record> presets(2);
+    std::vector<sb::key::preset> presets(2);
     presets[0].id = "first", presets[1].id = "second";
     std::vector<output_metric> metrics;
     session_options options;
@@ -61,7 +61,7 @@ TEST_CASE("a lane that dies ends the session with its reason, and what was recor
 
 TEST_CASE("a lane that never answers is given up after its run's time limit") {
     fake_backend with{[](std::size_t lane, int job) { return lane == 1 && job == 0 ? 0 : 1; }};
-    with.held.limits.wall_ns = 20'000'000;
+    with.held.setup.wall_ns = 20'000'000;
     auto const got = run_on(std::move(with), 2, 3, 0.05);
     REQUIRE(got.end.has_error());
     CHECK(got.end.error().what.find("lane 1 did not answer within 0.05 s of the time limit of run ") == 0);
@@ -77,7 +77,7 @@ TEST_CASE("a lane that answers twice is not believed") {
 
 TEST_CASE("a session that may record no more starts no more runs") {
     fake_backend with{answers_once};
-    std::vector<sb::preset_record> presets(1);
+    std::vector<sb::key::preset> presets(1);
     std::vector<output_metric> metrics;
     session_options options;
     options.command = {"/bin/true"}, options.repeat = 1000, options.base = {{"PATH", "/bin"}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include <sb/stress/generate.hpp>
-#include <sb/stress/preset_check.hpp>
+#include <sb/key/preset.hpp>
 #include <map>
 #include <set>
 
@@ -25,7 +25,7 @@ std::string record_line(preset_record const& p) { return json::text_of(value{p.t
 std::set<std::string> modes_in(preset_record const& p) {
     auto const* v = p.keys.find("FAILURE_MODES");
     if (!v) return {};
-    auto const words = words_of(*find_key("FAILURE_MODES"), *v).value();
+    auto const words = std::get<key::words>(key::read(key::failure_modes, *v).value()).are;
     return {words.begin(), words.end()};
 }
 } // namespace
@@ -71,7 +71,7 @@ TEST_CASE("every random preset is valid, sorted and has a name, a severity, a se
     generator g{open_gates(5), given({"MAX_BANDWIDTH=3Mbps"})};
     for (std::uint64_t i = 0; i < 5000; ++i) {
         auto const p = g.make(i);
-        auto const checked = check_keys(p.keys);
+        auto const checked = key::read(p.keys);
         if (checked.has_error()) FAIL(checked.error().what);
         REQUIRE(std::is_sorted(p.keys.begin(), p.keys.end(),
             [](auto const& a, auto const& b) { return a.first < b.first; }));
@@ -135,7 +135,7 @@ TEST_CASE("each rung of each ladder that is drawn is as likely as the next") {
                                 "GPU_LIMIT"}) {
         INFO(key);
         std::size_t rungs = 0;
-        each_word(find_key(key)->ladder, [&](std::string_view) { ++rungs; });
+        key::each_word(key::find(key)->ladder, [&](std::string_view) { ++rungs; });
         auto const& counts = seen[key];
         REQUIRE(counts.size() == rungs);
         double total = 0, chi = 0;
@@ -153,8 +153,8 @@ TEST_CASE("MAX_BANDWIDTH is drawn from MIN_BANDWIDTH up") {
     std::map<std::pair<double, double>, int> seen;
     for (std::uint64_t i = 0; i < 20000; ++i) {
         auto const p = g.make(i);
-        auto const low = amount_of(*find_key("MIN_BANDWIDTH"), *p.keys.find("MIN_BANDWIDTH")).value();
-        auto const high = amount_of(*find_key("MAX_BANDWIDTH"), *p.keys.find("MAX_BANDWIDTH")).value();
+        auto const low = key::size_of(key::read(key::min_bandwidth, *p.keys.find("MIN_BANDWIDTH")).value());
+        auto const high = key::size_of(key::read(key::max_bandwidth, *p.keys.find("MAX_BANDWIDTH")).value());
         REQUIRE(low <= high);
         ++seen[{low, high}];
     }
@@ -184,7 +184,7 @@ TEST_CASE("failure modes are drawn as the specification says") {
     // two or three modes: one in five, either as likely; of the rest each of 14 modes is drawn 1 time in 15
     CHECK(by_count[2] == Approx(n * 0.1).epsilon(0.05));
     CHECK(by_count[3] == Approx(n * 0.1).epsilon(0.05));
-    for (auto const& mode : all_modes) {
+    for (auto const& mode : key::all_modes) {
         INFO(mode.name);
         auto const expected = n * 0.8 / 15;
         if (mode.name == "network" || mode.name == "api_latency")
@@ -221,11 +221,11 @@ TEST_CASE("every drawn mode has a name and what it needs to act") {
         }
         if (modes.contains("api_latency")) REQUIRE(*p.keys.find("API_LATENCY_MS")->if_integer() >= 500);
         for (auto const& mode : modes) // each has its part of the name
-            for (auto const& known : all_modes)
+            for (auto const& known : key::all_modes)
                 if (known.name == mode && mode != "network")
                     REQUIRE(p.scenario().find(known.scenario) != std::string_view::npos);
     }
-    for (auto const& mode : all_modes) CHECK(scenarios[std::string{mode.scenario}] > 0);
+    for (auto const& mode : key::all_modes) CHECK(scenarios[std::string{mode.scenario}] > 0);
     CHECK(scenarios["random"] > 0);
 }
 
@@ -269,7 +269,7 @@ TEST_CASE("values given by hand are in every random preset") {
         REQUIRE(*p.keys.find("THREAD_BURST")->if_integer() == 32);
         REQUIRE(p.keys.find("ASYNC_TASK_BURST"));
         REQUIRE(json::text_of(*p.keys.find("OVERRIDES")) == R"(["CPU_LIMIT","FAILURE_MODES","MIN_BANDWIDTH","THREAD_BURST"])");
-        REQUIRE(check_keys(p.keys).has_value());
+        REQUIRE(key::read(p.keys).has_value());
     }
 }
 

@@ -87,7 +87,7 @@ TEST_CASE("severity changes more than a label in every profile and stage") {
         if (p.settings.empty()) continue;
         std::set<std::string_view> differ;
         for (auto const& each : p.settings)
-            if (each.low != each.high && find_key(each.key)->acts) differ.insert(each.key);
+            if (each.low != each.high && !key::find(each.key)->labels()) differ.insert(each.key);
         INFO(p.name);
         differ.erase("THREAT_INTENSITY"); // which alone was all that the predecessor changed
         CHECK_FALSE(differ.empty());
@@ -103,11 +103,11 @@ TEST_CASE("the text of every built-in setting is a valid value") {
     for (auto const& p : built_in_profiles)
         for (auto const& each : p.settings) {
             INFO(p.name << " " << each.key);
-            REQUIRE(find_key(each.key));
-            CHECK(parse_value(*find_key(each.key), each.low).has_value());
-            CHECK(parse_value(*find_key(each.key), each.high).has_value());
+            REQUIRE(key::find(each.key));
+            CHECK(key::value_of_text(*key::find(each.key), each.low).has_value());
+            CHECK(key::value_of_text(*key::find(each.key), each.high).has_value());
         }
-    for (auto const& each : suite_settings) CHECK(parse_value(*find_key(each.key), each.low).has_value());
+    for (auto const& each : suite_settings) CHECK(key::value_of_text(*key::find(each.key), each.low).has_value());
 }
 
 TEST_CASE("the scenario normal has no fault and the limits that all profiles start from") {
@@ -237,7 +237,7 @@ TEST_CASE("the trajectory has five stages in order, each with an effect but the 
         CHECK(all[i].scenario() == names[i]);
         int effects = 0;
         for (auto const& [key, v] : all[i].keys)
-            if (find_key(key)->acts && (!normal.find(key) || *normal.find(key) != v)) ++effects;
+            if (!key::find(key)->labels() && (!normal.find(key) || *normal.find(key) != v)) ++effects;
         INFO(names[i]);
         CHECK((effects > 0) == (i > 0));
     }

@@ -198,7 +198,7 @@ TEST_CASE("each profile is in a category, and each category has one") {
     std::map<std::string_view, int> seen;
     for (auto const& p : built_in_profiles) ++seen[p.category];
     list known;
-    each_word(categories, [&](std::string_view c) { known.emplace_back(c); });
+    key::each_word(categories, [&](std::string_view c) { known.emplace_back(c); });
     CHECK(known == list{"baseline", "stress", "security", "concurrency"});
     CHECK(seen.size() == known.size());
     for (auto const& c : known) CHECK(seen[c] > 0);

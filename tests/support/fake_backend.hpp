@@ -21,7 +21,7 @@ public:
         auto const answers = script_(number_, jobs_++);
         for (int i = 0; i < std::max(answers, 1); ++i) {
             sb::run::outcome made;
-            made.number = what.number, made.copies = what.copies, made.wall_s = 0.25;
+            made.number = what.number, made.copies = what.setup.copies, made.wall_s = 0.25;
             if (answers != 0) owed_.push_back(made), (void)!::write(ends_[1], answers < 0 ? "d" : "a", 1);
         }
         return {};
@@ -47,7 +47,7 @@ private:
 struct fake_backend final : sb::run::backend {
     explicit fake_backend(fake_script s) : script{std::move(s)} {}
     sb::run::backend_facts const& facts() const override { return about; }
-    sb::result<sb::run::enforcement> plan(sb::preset_record const&, sb::run::overrides const&) const override { return held; }
+    sb::result<sb::run::enforcement> plan(sb::key::preset const&, sb::run::overrides const&) const override { return held; }
     sb::result<sb::run::lanes> open(int jobs) override {
         sb::run::lanes made;
         for (int i = 0; i < jobs; ++i) made.push_back(std::make_unique<fake_lane>(static_cast<std::size_t>(i), script));

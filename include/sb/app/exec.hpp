@@ -65,7 +65,7 @@ inline result<void> show_plan(cli::io& io, run::session& session, std::unordered
         if (done.contains(planned.run_id)) continue;
         SB_TRY(auto const ready, session.prepared().at(planned.preset));
         if (table) {
-            rows.row({planned.run_id, std::string{ready->preset->scenario()}, std::string{ready->preset->text("SEVERITY")},
+            rows.row({planned.run_id, std::string{ready->preset->scenario()}, std::string{ready->preset->text(preset_record::severity)},
                       planned.rep < 0 ? "warm-up" : cat(planned.rep), session.context().workload});
             continue;
         }

@@ -6,7 +6,7 @@
 #include <sb/cli/help.hpp>
 #include <sb/core/open_input.hpp>
 #include <sb/core/printable.hpp>
-#include <sb/record/preset.hpp>
+#include <sb/key/preset.hpp>
 #include <sb/run/inputs.hpp>
 #include <sb/stress/source.hpp>
 #include <optional>
@@ -41,7 +41,7 @@ inline void say_unused(cli::io& io, exec_choices const& asked, stress::source fr
 }
 
 /// All presets of standard input; lines of other kinds are handed on.
-inline result<std::vector<preset_record>> read_standard_input(cli::io& io, exec_choices const& asked) {
+inline result<std::vector<key::preset>> read_standard_input(cli::io& io, exec_choices const& asked) {
     constexpr std::string_view advice = " is read for presets: </dev/null gives none, --stdin FILE is the workload's own input";
     auto const bad = [&](stress::bad_preset const& b) {
         bool const is_other_input = b.line == 1 && !b.is_object; // nobody meant it for presets

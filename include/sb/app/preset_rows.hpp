@@ -7,8 +7,8 @@
 #include <sb/core/value.hpp>
 #include <sb/json/write.hpp>
 #include <sb/record/preset.hpp>
+#include <sb/key/list.hpp>
 #include <sb/stress/describe.hpp>
-#include <sb/stress/keys.hpp>
 #include <sb/stress/profile_set.hpp>
 #include <string>
 #include <string_view>
@@ -35,10 +35,10 @@ inline void write_rows(cli::io& io, std::string_view format, std::vector<object>
 /// A preset as a row for people: its labels, then what it sets.
 inline object row_of(preset_record const& p) {
     std::string settings;
-    for (auto const& [key, v] : p.keys)
-        if (auto const* k = stress::find_key(key); !k || k->acts)
-            settings += cat(settings.empty() ? "" : " ", key, "=", plain(v));
-    return {{"scenario", p.scenario()}, {"severity", p.text("SEVERITY")}, {"seed", *p.keys.find("SEED")}, {"id", p.id},
+    for (auto const& [name, v] : p.keys)
+        if (auto const* k = key::find(name); !k || !k->labels())
+            settings += cat(settings.empty() ? "" : " ", name, "=", plain(v));
+    return {{"scenario", p.scenario()}, {"severity", p.text(p.severity)}, {"seed", *p.keys.find(p.seed)}, {"id", p.id},
         {"sets", settings}};
 }
 

@@ -39,6 +39,11 @@ public:
         self_.manual = manual;
         return *this;
     }
+    /// A line of the manual in whose place stands what this makes, when the manual is asked for. It ends with a newline.
+    tool& fills_in(std::string_view line, std::string (*text)()) {
+        places_.emplace_back(cat("\n", line, "\n"), text);
+        return *this;
+    }
     template <json::record R>
     tool& reads() {
         schemas_.emplace_back("reads", [] { return json::schema_document<R>(); });
@@ -342,6 +347,9 @@ private:
 
     /// The questions about the tool itself; true when one was answered.
     bool inform(output& out) {
+        if (man_ || reference_)
+            for (auto const& [line, text] : places_)
+                if (auto const at = self_.manual.find(line); at != std::string::npos) self_.manual.replace(at + 1, line.size() - 1, text());
         if (help_) out << help_text(self_, static_cast<std::size_t>(::isatty(1) == 1 ? std::max(columns(1), 60) : 100));
         else if (version_) out << cat(self_.name, " (sandbench) ", self_.version, "\n");
         else if (man_) out << man_page(self_);
@@ -440,6 +448,7 @@ private:
 
     declaration self_;
     std::vector<std::pair<std::string, std::function<object()>>> schemas_;
+    std::vector<std::pair<std::string, std::string (*)()>> places_; // lines of the manual
     std::vector<std::string>* operands_ = nullptr;
     std::string* verb_ = nullptr;
     sources from_;

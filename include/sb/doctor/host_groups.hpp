@@ -7,6 +7,9 @@
 #include <sb/cgroup/cgroup_host.hpp>
 #include <sb/core/text.hpp>
 #include <sb/doctor/finding.hpp>
+#include <sb/key/cpu_limit.hpp>
+#include <sb/key/memory_limit.hpp>
+#include <sb/key/pids_limit.hpp>
 #include <sb/process/task_limit_here.hpp>
 #include <algorithm>
 #include <string>
@@ -145,20 +148,21 @@ private:
 
 inline finding find_controller(cgroup::cgroup_host const& host, group_mender const& mender, cgroup::controller c) {
     constexpr struct {
-        char const *name, *good, *cost;
+        char const* name;
+        std::string_view what, good, cost;
     } words_of[] = {
-        {"memory", "MEMORY_LIMIT holds the whole tree", "MEMORY_LIMIT then holds for single processes (RLIMIT_AS), and the peak is that of the largest"},
-        {"pids", "PIDS_LIMIT holds the whole tree", "PIDS_LIMIT then holds by "},
-        {"cpu", "CPU_LIMIT holds the whole tree, fractions too", "CPU_LIMIT then holds whole processors only (sched_setaffinity)"},
-        {"cpu-time", "processor time is that of the whole tree", "processor time then comes from wait4, for what the sandbox took in"},
+        {"memory", key::memory_limit.name, " holds the whole tree", " then holds for single processes (RLIMIT_AS), and the peak is that of the largest"},
+        {"pids", key::pids_limit.name, " holds the whole tree", " then holds by "},
+        {"cpu", key::cpu_limit.name, " holds the whole tree, fractions too", " then holds whole processors only (sched_setaffinity)"},
+        {"cpu-time", "processor time", " is that of the whole tree", " then comes from wait4, for what the sandbox took in"},
     };
     auto const& say = words_of[static_cast<std::size_t>(c)];
     finding f{say.name, finding_status::ok, {}, {}};
     if (host.has(c)) {
-        f.what = cat("v", host.version(c), ": ", std::string_view{say.good});
+        f.what = cat("v", host.version(c), ": ", say.what, say.good);
         return f;
     }
-    mender.mend(f.fails(finding_status::limited, cat(plainly(host.why_not(c), host), "; ", std::string_view{say.cost})), c);
+    mender.mend(f.fails(finding_status::limited, cat(plainly(host.why_not(c), host), "; ", say.what, say.cost)), c);
     if (c != cgroup::controller::pids) return f;
     auto const user = process::choose_payload_user();
     auto const limit = user.has_error() ? result<void>{user.error()} : process::can_limit_tasks(*user);
@@ -203,9 +207,9 @@ inline finding find_swap(cgroup::cgroup_host const& host) {
     auto const& base = host.base(cgroup::controller::memory);
     trial_group const group{host, base};
     bool const counted = group.has("memory.swap.max") || group.has("memory.memsw.limit_in_bytes");
-    if (!used) return f.what = counted ? "none in use; it would count in MEMORY_LIMIT" : "none in use", f;
-    if (counted) return f.what = "counts in MEMORY_LIMIT", f;
-    f.fails(finding_status::limited, "in use and not counted: a run over MEMORY_LIMIT swaps, and its times are the disk's").mend = as_root("swapoff -a");
+    if (!used) return f.what = counted ? cat("none in use; it would count in ", key::memory_limit.name) : std::string{"none in use"}, f;
+    if (counted) return f.what = cat("counts in ", key::memory_limit.name), f;
+    f.fails(finding_status::limited, cat("in use and not counted: a run over ", key::memory_limit.name, " swaps, and its times are the disk's")).mend = as_root("swapoff -a");
     if (!base.empty()) f.advice = "or boot with swapaccount=1 on the kernel's command line";
     return f;
 }

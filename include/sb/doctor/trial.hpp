@@ -28,7 +28,7 @@ inline result<run_record> run_true(std::string const& work, std::string const& d
     o.base = base;
     o.context.workload = "true", o.context.host = run::this_host();
     std::string unused;
-    std::vector<preset_record> presets(1);
+    std::vector<key::preset> presets(1);
     SB_TRY(presets[0], stress::preset_of({}, 0, unused));
     std::vector<run::output_metric> metrics;
     run::session trial{*with, std::move(o), presets, metrics};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// SECURITY_LEVEL: five steps of strictness, each of which takes something away from the one before.
+// Five steps of strictness, each of which takes something away from the one before.
 //
 // What no level grants stands in no table: other namespaces, mounts, keys, modules, bpf, raw sockets, io_uring and the
 // rest of syscall_list.hpp. A permission is granted by the table below alone; filter, mounts and Landlock ask it.

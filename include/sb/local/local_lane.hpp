@@ -25,7 +25,7 @@ public:
     result<void> start(run::job const& what) override {
         SB_CHECK(by_->send(what));
         auto& asked = begun_.emplace_back(); // what its answer is read by
-        asked.number = what.number, asked.limits = what.limits, asked.copies = what.copies, asked.is_check = what.is_check;
+        asked.number = what.number, asked.setup = what.setup, asked.is_check = what.is_check;
         return {};
     }
     int descriptor() const override { return by_->socket(); }

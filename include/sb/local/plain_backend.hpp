@@ -39,7 +39,7 @@ public:
         can_.limits = how == strictness::basic;
         can_.memory_bytes = can_.limits ? cgroup::machine_size::read().memory_bytes : 0;
     }
-    result<run::enforcement> plan(preset_record const& preset, run::overrides const& wins) const override { return run::enforce(preset, wins, can_); }
+    result<run::enforcement> plan(key::preset const& preset, run::overrides const& wins) const override { return run::enforce(preset, wins, as_seen_here(can_)); }
 
 private:
     static run::backend_facts basic_facts() {
@@ -51,7 +51,7 @@ private:
     static run::backend_facts bare_facts() {
         return {"none", {"session", "environment", "home", "tmpdir", "descriptors"}, "nothing is isolated or limited but time and output", detail::plain_sources()};
     }
-    run::abilities can_;
+    key::host can_;
 };
 
 } // namespace sb::local

@@ -72,7 +72,7 @@ public:
     sandbox_backend& operator=(sandbox_backend const&) = delete;
     ~sandbox_backend() override { close(); }
 
-    result<run::enforcement> plan(preset_record const& preset, run::overrides const& wins) const override { return run::enforce(preset, wins, can_); }
+    result<run::enforcement> plan(key::preset const& preset, run::overrides const& wins) const override { return run::enforce(preset, wins, as_seen_here(can_)); }
     run::sight seen() const override {
         return {session_.shown.work, [this](std::string const& file) { return hidden_command{session_.shown, session_.user}.why(file); },
                 [this](std::string const& file) { return sandbox::host_path(session_.shown, file); },
@@ -91,13 +91,13 @@ public:
         lease_.reset();
     }
 
-    run::abilities const& can() const noexcept { return can_; }
+    key::host const& can() const noexcept { return can_; }
 
 protected:
     site_maker sites() override {
         return [this](files::session_folder&, std::size_t number, process::order_room& room) { return sandbox_site::make(session_, number, room); };
     }
-    result<void> prepare(worker_pool& workers) override { return workers.prepare(run::default_level); }
+    result<void> prepare(worker_pool& workers) override { return workers.prepare(default_level); }
 
 private:
     sandbox_backend() = default;
@@ -222,14 +222,14 @@ private:
             all["peak_shm_bytes"] = "charged at the end of the run, tmpfs included";
             all["peak_anon_bytes"] = "the peak less these two";
         }
-        if (can_.numbered_pids) all["max_pids"] = "process namespaces: PIDS_LIMIT when it was in the way, 1 when there was one alone";
+        if (can_.numbered_pids) all["max_pids"] = cat("process namespaces: ", key::pids_limit.name, " when it was in the way, 1 when there was one alone");
         all.merge(detail::traffic_sources());
         return all;
     }
 
     std::string data_dir_;
     sandbox_session session_;
-    run::abilities can_;
+    key::host can_;
     std::optional<cgroup::cgroup_host> groups_;
     std::optional<held_lease> lease_;
     sandbox::lent_work lent_;

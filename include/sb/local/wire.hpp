@@ -78,7 +78,7 @@ private:
 /// One definition for both directions.
 template <class Wire, class Job>
 void pass_job(Wire& wire, Job& job) {
-    wire(job.number), wire(job.path), wire(job.argv), wire(job.environment), wire(job.limits), wire(job.in), wire(job.in_called), wire(job.copies);
+    wire(job.number), wire(job.path), wire(job.argv), wire(job.environment), wire(job.setup), wire(job.in), wire(job.in_called);
     wire(job.wait_tree), wire(job.reports), wire(job.keep_output), wire(job.is_check);
 }
 template <class Wire, class Captured>

@@ -13,6 +13,7 @@
 #include <sb/core/clock.hpp>
 #include <sb/core/last_resort.hpp>
 #include <sb/machine/cpus.hpp>
+#include <sb/local/host_abilities.hpp>
 #include <sb/local/site.hpp>
 #include <sb/local/wire.hpp>
 #include <sb/run/lane.hpp>
@@ -288,9 +289,9 @@ private:
     watch::job as_watched(run::job&& asked) const {
         watch::job job;
         job.path = std::move(asked.path), job.argv = std::move(asked.argv), job.environment = std::move(asked.environment);
-        job.held = asked.limits;
+        job.held = limits_of(asked.setup);
         job.in = std::move(asked.in), job.in_called = std::move(asked.in_called);
-        job.copies = asked.copies, job.wait_tree = asked.wait_tree, job.reports = asked.reports, job.keep_output = asked.keep_output;
+        job.copies = asked.setup.copies, job.wait_tree = asked.wait_tree, job.reports = asked.reports, job.keep_output = asked.keep_output;
         if (job.held.cpus >= 0) job.first_cpu = number_ * static_cast<std::size_t>(job.held.cpus);
         return job;
     }

@@ -7,7 +7,7 @@
 // may keep one that is closed. Who descends from whom everybody may read, and how long a table is; mappings not: a
 // program that may be run and not read hides them from a caller without rights. What is hidden counts as all that it can be, in
 // sum as no more than the machine has more. What is under way in sockets cannot be seen, but the kernel bounds it by
-// OPEN_FILES_LIMIT.
+// RLIMIT_NOFILE of each process.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/fd.hpp>

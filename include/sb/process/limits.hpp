@@ -29,7 +29,7 @@ struct limits {
     std::int64_t numbered_pids = none; ///< the same, held by process namespaces (task_limit.hpp)
     double tree_cores = none; ///< processor time a second, in processors; fractions count
     std::int64_t scratch_bytes = none, scratch_inodes = none; ///< workspace, home, /tmp and /dev/shm together
-    int level = 0; ///< SECURITY_LEVEL; 0: no walls
+    int level = 0; ///< of strictness (security_level.hpp); 0: no walls
 };
 
 /// Processes of ours in the payload's user namespace, which RLIMIT_NPROC counts with its own: the zygote.

@@ -13,13 +13,16 @@ struct preset_record {
     static constexpr auto kind = "preset";
     static constexpr int version = 1;
     std::string id;
-    object keys; ///< SCENARIO_NAME, SEVERITY, SEED, CPU_LIMIT, … sorted by name; ENV_NAME is the workload's variable NAME
+    object keys; ///< sorted by name; ENV_NAME is the workload's variable NAME
+
+    /// Keys that every preset has.
+    static constexpr std::string_view scenario_name = "SCENARIO_NAME", severity = "SEVERITY", seed = "SEED";
 
     std::string_view text(std::string_view key, std::string_view otherwise = {}) const noexcept {
         auto const* v = keys.find(key);
         return v ? v->string_or(otherwise) : otherwise;
     }
-    std::string_view scenario() const noexcept { return text("SCENARIO_NAME"); }
+    std::string_view scenario() const noexcept { return text(scenario_name); }
 
     object to_object() const {
         object o{{"kind", kind}, {"v", version}, {"id", id}};
@@ -43,11 +46,11 @@ struct preset_record {
                  object{{"kind", object{{"const", kind}}},
                         {"v", object{{"const", version}}},
                         {"id", object{{"type", "string"}, {"pattern", "^[0-9a-f]{16}$"}}},
-                        {"SCENARIO_NAME", object{{"type", "string"}}},
-                        {"SEVERITY", object{{"type", "string"}}},
-                        {"SEED", object{{"type", "integer"}}}}},
+                        {std::string{scenario_name}, object{{"type", "string"}}},
+                        {std::string{severity}, object{{"type", "string"}}},
+                        {std::string{seed}, object{{"type", "integer"}}}}},
                 {"patternProperties", object{{"^[A-Z][A-Z0-9_]*$", object{}}, {"^ENV_[^=]+$", object{{"type", array{"string", "number", "boolean"}}}}}},
-                {"required", array{"kind", "v", "id", "SCENARIO_NAME", "SEVERITY", "SEED"}},
+                {"required", array{"kind", "v", "id", scenario_name, severity, seed}},
                 {"additionalProperties", false}};
     }
 };

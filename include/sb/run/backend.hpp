@@ -2,7 +2,7 @@
 // The contract of a backend: what it makes of a preset (each key acts, cannot act here, or only names), and lanes that run it.
 #pragma once
 #include <sb/core/result.hpp>
-#include <sb/process/limits.hpp>
+#include <sb/key/preset.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/record/run.hpp>
 #include <sb/run/environment.hpp>
@@ -17,8 +17,7 @@ namespace sb::run {
 
 /// A preset as it acts on a run.
 struct enforcement {
-    process::limits limits;
-    int copies = 1;
+    key::setup setup;
     std::map<std::string, std::string> variables; ///< that keys of the preset set for the workload
     std::vector<applied_key> applied;
     std::vector<unsupported_key> unsupported;
@@ -30,18 +29,6 @@ struct enforcement {
 /// What the caller said on the command line: it wins over the preset.
 struct overrides {
     std::optional<double> timeout_s;
-};
-
-/// What the walls around a payload can hold here; each that cannot says why.
-struct abilities {
-    bool limits = true; ///< anything at all but the clock and the pipes
-    bool walls = false; ///< namespaces, a root of its own, a filter
-    bool tree_memory = false, tree_pids = false, tree_cores = false, tree_time = false; ///< control groups
-    bool numbered_pids = false; ///< where no group counts processes, namespaces can
-    std::string why_no_memory, why_no_pids, why_no_cores, why_no_numbers;
-    std::int64_t memory_bytes = 0, pids = 0; ///< of the machine; 0 is unknown
-    std::int64_t files = 0, mappings = 0; ///< in its table of files; of a process; 0 is unknown
-    int jobs = 1; ///< boxes that share it
 };
 
 /// What a backend is, for records and for people.
@@ -60,7 +47,7 @@ public:
     virtual ~backend() = default;
     virtual backend_facts const& facts() const = 0;
     /// Every key of the preset ends up in exactly one of `applied`, `unsupported`, `informational`.
-    virtual result<enforcement> plan(preset_record const& preset, overrides const& wins) const = 0;
+    virtual result<enforcement> plan(key::preset const& preset, overrides const& wins) const = 0;
     /// How a workload's files are looked at from here.
     virtual sight seen() const { return {}; }
     /// Lanes for so many runs at a time. They end before `close`.

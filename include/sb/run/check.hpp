@@ -4,8 +4,10 @@
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <sb/files/path.hpp>
+#include <sb/key/open_files_limit.hpp>
+#include <sb/key/pids_limit.hpp>
+#include <sb/process/limits.hpp>
 #include <sb/run/command_line.hpp>
-#include <sb/run/enforce.hpp>
 #include <sb/run/environment.hpp>
 #include <sb/run/lane.hpp>
 #include <algorithm>
@@ -125,12 +127,12 @@ inline std::string folders_of_scripts(std::string_view command, sight const& see
 
 /// What holds a check of a run that had these limits: it may start what the run made. A preset that starves the run of descriptors
 /// or processes of its own is not to starve who judges it.
-inline process::limits limits_of_check(process::limits const& run, double timeout_s) {
-    process::limits held;
+inline key::setup setup_of_check(key::setup const& run, double timeout_s) {
+    key::setup held;
     held.wall_ns = static_cast<std::int64_t>(timeout_s * 1e9);
     held.file_bytes = run.file_bytes;
-    if (run.open_files >= 0) held.open_files = std::max(run.open_files, default_open_files);
-    if (run.user_processes >= 0) held.user_processes = std::max(run.user_processes, default_pids + process::resident_processes);
+    if (run.open_files >= 0) held.open_files = std::max(run.open_files, key::default_open_files.count);
+    if (run.user_processes >= 0) held.user_processes = std::max(run.user_processes, key::default_pids.count + process::resident_processes);
     held.all_files = run.all_files, held.file_shares = run.file_shares;
     return held;
 }

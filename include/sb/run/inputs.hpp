@@ -8,6 +8,7 @@
 #include <sb/core/text.hpp>
 #include <sb/files/own_folder.hpp>
 #include <sb/metric/value.hpp>
+#include <sb/key/preset.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/stress/read.hpp>
 #include <sb/watch/input_file.hpp>
@@ -24,7 +25,7 @@
 namespace sb::run {
 
 struct preset_stream {
-    std::vector<preset_record> presets;
+    std::vector<key::preset> presets;
     std::int64_t bad = 0; ///< what was no preset
 };
 
@@ -34,7 +35,7 @@ inline result<preset_stream> read_preset_stream(int fd, std::string name, std::f
                                                 stress::preset_reader::report const& bad, stress::preset_reader::report const& warn,
                                                 std::function<void()> pause = {}) {
     preset_stream all;
-    stress::preset_reader reader{[&](preset_record p) { all.presets.push_back(std::move(p)); },
+    stress::preset_reader reader{[&](key::preset p) { all.presets.push_back(std::move(p)); },
                                  [&](stress::bad_preset const& wrong) { ++all.bad, bad(wrong); }, warn};
     auto const is_other = [](std::string_view line) {
         if (line.find("\"kind\"") == std::string_view::npos) return false;

@@ -4,7 +4,7 @@
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <sb/watch/capture.hpp>
-#include <sb/process/limits.hpp>
+#include <sb/key/setup.hpp>
 #include <sb/record/run.hpp>
 #include <cstdint>
 #include <optional>
@@ -19,10 +19,9 @@ struct job {
     std::uint64_t number = 0; ///< the answer carries it too
     std::string path; ///< of the program, as the workload sees it; looked up already
     std::vector<std::string> argv, environment;
-    process::limits limits;
+    key::setup setup;
     std::string in = "/dev/null"; ///< file that becomes standard input, opened anew for each copy
     std::string in_called; ///< the name of a file that `in` gives by a descriptor: it must still have one; empty: any will do
-    int copies = 1; ///< started together
     bool wait_tree = false; ///< wait for what the first process leaves behind instead of killing it
     bool reports = false; ///< give it a report channel
     bool keep_output = false; ///< for `lane::output` and `lane::keep`

@@ -4,6 +4,7 @@
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <sb/process/spawn.hpp>
+#include <sb/key/preset.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/run/backend.hpp>
 #include <sb/run/check.hpp>
@@ -27,7 +28,7 @@ struct variable_sources {
 class prepared_presets {
 public:
     /// The backend and `presets` outlive it.
-    prepared_presets(backend const& with, std::vector<std::string> const& command, std::vector<preset_record> const& presets, variable_sources from, overrides wins)
+    prepared_presets(backend const& with, std::vector<std::string> const& command, std::vector<key::preset> const& presets, variable_sources from, overrides wins)
         : with_{&with}, program_{command.empty() ? std::string{} : command.front()}, presets_{&presets}, from_{std::move(from)}, wins_{std::move(wins)}, seen_{with.seen()} {}
 
     sight const& seen() const noexcept { return seen_; }
@@ -70,7 +71,7 @@ public:
         bool hidden = false;
         auto const around = variables_of(preset, held, 0);
         auto program = find_program(program_, around.at("PATH"), seen_, &hidden);
-        auto const seed_at = from_.given.contains("SEED") ? -1 : std::distance(around.begin(), around.find("SEED"));
+        auto const seed_at = from_.given.contains(seed_name) ? -1 : std::distance(around.begin(), around.find(seed_name));
         if (ready_.size() >= most_ready) ready_.clear();
         return ready_[index] = std::make_shared<ready const>(ready{&preset, std::move(held), std::move(program), hidden, as_strings(around), seed_at});
     }
@@ -80,7 +81,7 @@ public:
         auto all = from_.base;
         for (auto const& [name, v] : preset.keys) all[name] = variable_text(v);
         for (auto const& [name, text] : held.variables) all[name] = text;
-        all["SEED"] = cat(seed);
+        all[seed_name] = cat(seed);
         all["SB_REPORT_FD"] = cat(process::report_descriptor);
         for (auto const& [name, text] : from_.given) all[name] = text;
         all.erase("HOME"), all.erase("TMPDIR"); // the lane's
@@ -102,10 +103,11 @@ public:
 
 private:
     static constexpr std::size_t most_ready = 4096;
+    static inline std::string const seed_name{preset_record::seed};
 
     backend const* with_;
     std::string program_;
-    std::vector<preset_record> const* presets_;
+    std::vector<key::preset> const* presets_;
     variable_sources from_;
     overrides wins_;
     sight seen_;

@@ -45,7 +45,7 @@ inline run_record record_of(run_context const& all, preset_record const& preset,
     r.workload = all.workload;
     r.module = all.module;
     r.scenario = preset.scenario();
-    if (auto const severity = preset.text("SEVERITY"); !severity.empty()) r.severity = severity;
+    if (auto const severity = preset.text(preset.severity); !severity.empty()) r.severity = severity;
     r.preset_id = preset.id;
     r.preset_source = all.preset_source;
     r.rep = planned.rep;
@@ -64,9 +64,9 @@ inline run_record record_of(run_context const& all, preset_record const& preset,
     r.max_pids = used.max_pids, r.left_running = used.left_running;
     if (used.cpu_throttled_s) r.metrics[own_metric::cpu_throttled_s] = *used.cpu_throttled_s;
 
-    if (held.copies > 1) {
+    if (held.setup.copies > 1) {
         auto const n = static_cast<double>(got.copies);
-        r.metrics[own_metric::concurrency_level] = static_cast<double>(held.copies);
+        r.metrics[own_metric::concurrency_level] = static_cast<double>(held.setup.copies);
         r.metrics[own_metric::concurrency_error_rate] = n > 0 ? got.copies_not_ok / n : 1;
         if (got.wall_s > 0) r.metrics[own_metric::concurrency_throughput] = n / got.wall_s;
     }
@@ -76,12 +76,12 @@ inline run_record record_of(run_context const& all, preset_record const& preset,
 
     metric::run_facts facts;
     facts.success = r.end.class_ == end_class::ok;
-    if (held.copies > 1 && got.copies > 0) facts.share_ok = 1 - got.copies_not_ok / static_cast<double>(got.copies);
+    if (held.setup.copies > 1 && got.copies > 0) facts.share_ok = 1 - got.copies_not_ok / static_cast<double>(got.copies);
     facts.output_right = output_right;
     facts.wall_s = r.wall_s;
     facts.budget_s = all.budget_s;
     if (r.peak_rss_bytes) facts.peak_rss_bytes = static_cast<double>(*r.peak_rss_bytes);
-    auto const memory_limit = std::max(held.limits.tree_memory_bytes, held.limits.memory_bytes);
+    auto const memory_limit = std::max(held.setup.tree_memory_bytes, held.setup.memory_bytes);
     if (memory_limit >= 0) facts.memory_limit_bytes = static_cast<double>(memory_limit);
     if (r.cpu_user_s) facts.cpu_s = *r.cpu_user_s + *r.cpu_sys_s;
     r.value = found.value && output_right != false ? found.value : metric::value_of(facts, all.weights); // of a wrong output its maker is not believed

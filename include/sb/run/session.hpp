@@ -73,7 +73,7 @@ struct session_result {
 class session {
 public:
     /// The backend, `presets` and `metrics` stay the caller's, and outlive the session.
-    session(backend& with, session_options options, std::vector<preset_record> const& presets, std::vector<output_metric>& metrics)
+    session(backend& with, session_options options, std::vector<key::preset> const& presets, std::vector<output_metric>& metrics)
         : with_{with}, options_{std::move(options)}, presets_{presets}, metrics_{metrics},
           prepared_{with, options_.command, presets, {options_.base, options_.given}, options_.wins},
           plan_{ids(), run_identity{options_.command, options_.input.called(), limits_text(), options_.check, options_.seed}, options_.repeat,
@@ -218,11 +218,10 @@ private:
         what.path = ready.program.has_error() ? std::string{} : *ready.program;
         what.argv = options_.command;
         what.environment = ready.environment;
-        if (ready.seed_at >= 0) what.environment[static_cast<std::size_t>(ready.seed_at)] = cat("SEED=", at.planned.seed);
-        what.limits = ready.held.limits;
+        if (ready.seed_at >= 0) what.environment[static_cast<std::size_t>(ready.seed_at)] = cat(preset_record::seed, "=", at.planned.seed);
+        what.setup = ready.held.setup;
         what.in = options_.input.name();
         if (options_.input.was_named()) what.in_called = options_.input.called();
-        what.copies = ready.held.copies;
         what.wait_tree = options_.wait_tree;
         what.reports = true;
         what.keep_output = keeps_output();
@@ -235,13 +234,13 @@ private:
         what.path = "/bin/sh";
         what.argv = {"sh", "-c", options_.check};
         what.environment = as_strings(check_variables(prepared_.variables_of(*at.ready->preset, at.ready->held, at.planned.seed), prepared_.seen(), options_.check));
-        what.limits = limits_of_check(at.ready->held.limits, options_.check_timeout_s);
+        what.setup = setup_of_check(at.ready->held.setup, options_.check_timeout_s);
         what.is_check = true;
         return start(into, at, what);
     }
     result<void> start(lane& into, place& at, job& what) {
         at.number = what.number = ++jobs_;
-        at.wall_ns = what.limits.wall_ns;
+        at.wall_ns = what.setup.wall_ns;
         return into.start(what);
     }
 
@@ -302,7 +301,7 @@ private:
 
     backend& with_;
     session_options options_;
-    std::vector<preset_record> const& presets_;
+    std::vector<key::preset> const& presets_;
     std::vector<output_metric>& metrics_;
     prepared_presets prepared_;
     run_plan plan_;

@@ -64,7 +64,7 @@ public:
             SB_TRY(auto p, one(scenario, "low"));
             for (auto const& extra : suite_settings)
                 if (extra.scenario == scenario && (p.level == "low" || !p.keys.find(extra.key)))
-                    p.keys.set(extra.key, *parse_value(*find_key(extra.key), extra.low));
+                    p.keys.set(extra.key, *key::value_of_text(*key::find(extra.key), extra.low));
             if (setting) SB_CHECK(take_settings(p, setting));
             SB_TRY(auto preset, together({p}));
             all.push_back(std::move(preset));
@@ -79,7 +79,7 @@ public:
         for (auto const& each : trajectory) {
             bool wanted = only.empty() || only == each.name;
             names.push_back(each.name);
-            each_word(each.aliases,
+            key::each_word(each.aliases,
                 [&](std::string_view alias) { wanted = wanted || alias == only, names.push_back(alias); });
             if (!wanted) continue;
             auto const p = levels_of(each.from);
@@ -88,7 +88,7 @@ public:
             all.push_back(std::move(preset));
         }
         if (all.empty())
-            return caller_error(cat("unknown stage \"", only, "\"", hint(only, names),
+            return caller_error(cat("unknown stage \"", only, "\"", key::hint(only, names),
                                     "the stages are normal, high_latency, resource_strain, schema_drift, chaotic_failure"));
         return all;
     }
@@ -111,41 +111,41 @@ private:
         std::string name, level;
         std::vector<std::string> modes;
         for (auto const& each : parts) {
-            for (auto const& [key, v] : each.keys) {
-                if (key != "FAILURE_MODES") {
-                    keys.set(key, v);
+            for (auto const& [name_of_key, v] : each.keys) {
+                if (name_of_key != key::failure_modes.name) {
+                    keys.set(name_of_key, v);
                     continue;
                 }
-                SB_TRY(auto const more, words_of(*find_key(key), v));
-                for (auto const& mode : more)
+                SB_TRY(auto const more, key::read(key::failure_modes, v));
+                for (auto const& mode : std::get<key::words>(more).are)
                     if (std::find(modes.begin(), modes.end(), mode) == modes.end()) modes.push_back(mode);
             }
             name += cat(name.empty() ? "" : "+", each.name);
             if (level.empty() || level == "none") level = each.level;
             else if (each.level != level && each.level != "none") level += cat("+", each.level);
         }
-        if (modes.size() == 1) keys.set("FAILURE_MODES", value{modes.front()});
-        else if (!modes.empty()) keys.set("FAILURE_MODES", value{array(modes.begin(), modes.end())});
-        keys.set("SCENARIO_NAME", value{name});
-        keys.set("SEVERITY", value{level});
-        keys.set("SEED", value{seed_});
+        if (modes.size() == 1) keys.set(key::failure_modes.name, value{modes.front()});
+        else if (!modes.empty()) keys.set(key::failure_modes.name, value{array(modes.begin(), modes.end())});
+        keys.set(key::scenario_name.name, value{name});
+        keys.set(key::severity.name, value{level});
+        keys.set(key::seed.name, value{seed_});
         given_.apply(keys);
-        SB_CHECK(check_keys(keys));
+        SB_CHECK(key::read(keys));
         seal(preset);
         return preset;
     }
 
     /// SANDBOX_PRESET_<KEY> for a key that the scenario has. The strategies have names of their own.
     static result<void> take_settings(part& p, lookup const& setting) {
-        for (auto& [key, v] : p.keys) {
-            std::string variable = cat("SANDBOX_PRESET_", key);
-            if (key == "SANDBOX_STUB_STRATEGY")
+        for (auto& [name, v] : p.keys) {
+            std::string variable = cat("SANDBOX_PRESET_", name);
+            if (name == key::sandbox_stub_strategy.name)
                 variable = p.name == "hostile_input" ? "SANDBOX_PRESET_HOSTILE_STUB_STRATEGY"
                            : p.name == "schema_drift" ? "SANDBOX_PRESET_SCHEMA_STUB_STRATEGY"
                                                       : "SANDBOX_PRESET_FLAKY_STUB_STRATEGY";
             auto const text = setting(variable);
             if (!text) continue;
-            auto got = parse_value(*find_key(key), *text);
+            auto got = key::value_of_text(*key::find(name), *text);
             if (got.has_error()) return caller_error(cat("environment variable ", variable, ": ", got.error().what));
             v = std::move(*got);
         }

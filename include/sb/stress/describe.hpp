@@ -8,16 +8,6 @@
 
 namespace sb::stress {
 
-/// The keys on which sb-exec acts today, where the machine lets it; run/enforce.hpp is held to this list by a test. The
-/// others that can act wait for fault injection, stubs, an upstream and other backends, and are `unsupported` in records.
-inline constexpr std::string_view acting_keys = "CONCURRENCY_LEVEL CPU_LIMIT CPU_SECONDS DISK_LIMIT FILE_LIMIT MEMORY_LIMIT OPEN_FILES_LIMIT OUTPUT_LIMIT PIDS_LIMIT "
-                                                "SECURITY_LEVEL TIMEOUT";
-constexpr bool acts_today(std::string_view name) noexcept {
-    bool found = false;
-    each_word(acting_keys, [&](std::string_view each) { found = found || each == name; });
-    return found;
-}
-
 /// Profiles first, then their other names, the stages of the trajectory, the keys: one object a row, the same members
 /// in each. `sort` is a profile's category or a key's unit, `choices` its levels or its ladder.
 inline std::vector<object> list_rows(profile_set const& profiles) {
@@ -28,8 +18,8 @@ inline std::vector<object> list_rows(profile_set const& profiles) {
             {"valid", valid}, {"note", note}});
     };
     // what can act and does not must not read as if it did
-    auto const note_of = [](key const& k) {
-        if (!k.acts || acts_today(k.name)) return std::string{k.note};
+    auto const note_of = [](key::definition const& k) {
+        if (k.labels() || k.acts()) return std::string{k.note};
         return cat("Does not act yet.", k.note.empty() ? "" : " ", k.note);
     };
     for (auto const& name : profiles.names())
@@ -38,26 +28,26 @@ inline std::vector<object> list_rows(profile_set const& profiles) {
     for (auto const& alias : profile_aliases) row("alias", alias.name, "", "", cat("another name of ", alias.means));
     for (auto const& each : trajectory) {
         std::string others;
-        each_word(each.aliases,
+        key::each_word(each.aliases,
             [&](std::string_view alias) { others += cat(others.empty() ? "Also called " : ", ", alias); });
         row("stage", each.name, each.from.category, levels_of(each.from).level_names(), each.from.help, {},
             others + ".");
     }
-    for (auto const& k : all_keys)
-        row("key", k.name, name_of(k.type), detail::listed(k.ladder), k.help, valid_text(k), note_of(k));
+    for (auto const* k : key::by_name)
+        row("key", k->name, name_of(k->in), key::listed(k->ladder), k->help, valid_text(*k), note_of(*k));
     return rows;
 }
 
 /// What a name stands for: a key, or a profile (or stage) with its keys at each level.
 inline result<std::vector<object>> describe_rows(std::string_view name, profile_set const& profiles) {
     std::vector<object> rows;
-    if (auto const* k = find_key(name)) {
+    if (auto const* k = key::find(name)) {
         rows.push_back({{"kind", "key"},
                         {"name", k->name},
-                        {"type", name_of(k->type)},
+                        {"type", name_of(k->in)},
                         {"valid", valid_text(*k)},
-                        {"ladder", detail::listed(k->ladder)},
-                        {"acts", value{acts_today(k->name)}},
+                        {"ladder", key::listed(k->ladder)},
+                        {"acts", value{k->acts()}},
                         {"help", k->help},
                         {"note", k->note}});
         return rows;
@@ -65,12 +55,12 @@ inline result<std::vector<object>> describe_rows(std::string_view name, profile_
     auto const settings = [&](leveled_profile const& p) {
         for (auto const& [level, keys] : p.levels) {
             auto all = detail::keys_of(neutral_base, false);
-            for (auto const& [key, v] : keys) all.set(key, v);
+            for (auto const& [name_of_key, v] : keys) all.set(name_of_key, v);
             std::sort(all.members().begin(), all.members().end(),
                 [](auto const& l, auto const& r) { return l.first < r.first; });
-            for (auto const& [key, v] : all) {
-                auto const* const known = find_key(key);
-                rows.push_back({{"kind", "setting"}, {"name", p.name}, {"level", level}, {"key", key}, {"value", v},
+            for (auto const& [name_of_key, v] : all) {
+                auto const* const known = key::find(name_of_key);
+                rows.push_back({{"kind", "setting"}, {"name", p.name}, {"level", level}, {"key", name_of_key}, {"value", v},
                     {"help", known ? known->help : ""}});
             }
         }
@@ -81,15 +71,15 @@ inline result<std::vector<object>> describe_rows(std::string_view name, profile_
     }
     for (auto const& each : trajectory) {
         bool named = false;
-        each_word(each.aliases, [&](std::string_view alias) { named = named || alias == name; });
+        key::each_word(each.aliases, [&](std::string_view alias) { named = named || alias == name; });
         if (!named) continue;
         settings(levels_of(each.from));
         return rows;
     }
     auto names = profiles.names();
     for (auto const& each : trajectory) names.emplace_back(each.name);
-    for (auto const& k : all_keys) names.emplace_back(k.name);
-    return caller_error(cat("nothing is called \"", name, "\"", hint(name, names),
+    for (auto const* k : key::by_name) names.emplace_back(k->name);
+    return caller_error(cat("nothing is called \"", name, "\"", key::hint(name, names),
         "--list shows all profiles, stages and keys"));
 }
 

@@ -8,20 +8,20 @@
 
 namespace sb::stress {
 
-/// Is that a variable which decides presets: a key that acts, or one of the few of our own?
+/// Is that a variable which decides presets: a key that does more than label, or one of the few of our own?
 inline bool is_variable(std::string_view name) {
     if (name.starts_with("SANDBOX_PRESET_") || name == "SANDBOX_INCLUDE_USER_MISUSE" || name == "SANDBOX_GENERATE_PRESETS" || name == "SANDBOX_ENV_PRESETS") return true;
-    auto const* const k = find_key(name);
-    return k && k->acts;
+    auto const* const k = key::find(name);
+    return k && !k->labels();
 }
 
 /// SANDBOX_PRESET_MODE: random (the default), canonical, chaos or robustness.
 inline result<std::string> preset_mode(lookup const& env) {
     constexpr std::string_view known = "random canonical chaos robustness";
     auto const mode = lowered(trim(env("SANDBOX_PRESET_MODE").value_or("random")));
-    auto const words = detail::words_of(known);
+    auto const words = key::words_of(known);
     if (std::find(words.begin(), words.end(), mode) != words.end()) return mode;
-    return caller_error(cat("SANDBOX_PRESET_MODE: \"", mode, "\" is not one of ", detail::listed(known)));
+    return caller_error(cat("SANDBOX_PRESET_MODE: \"", mode, "\" is not one of ", key::listed(known)));
 }
 
 /// The one switch for user_misuse where nobody named it: random draws, profiles laid over them, suggestions for a
@@ -31,7 +31,7 @@ inline result<bool> misuse_allowed(lookup const& env) {
     if (mode != "random") return true;
     auto const word = env("SANDBOX_INCLUDE_USER_MISUSE");
     if (!word) return false;
-    auto const truth = detail::truth_of_text(*word);
+    auto const truth = key::truth_of_text(*word);
     if (!truth) return caller_error(cat("SANDBOX_INCLUDE_USER_MISUSE: \"", *word, "\" is neither yes nor no"));
     return *truth;
 }

@@ -9,13 +9,13 @@
 #include <sb/stress/profile_set.hpp>
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,38 +25,40 @@ struct generator_options {
     std::uint64_t seed = 0;
     std::string severity; ///< of the profiles that are drawn: low or high; empty: by chance
     bool misuse = false; ///< user_misuse may be drawn
-    bool guests = false; ///< OS_TYPE and VM_SETTINGS may be drawn
+    bool guests = false; ///< other systems to run in may be drawn
 };
 
 namespace detail {
 /// What a drawn mode sets besides its name: one of the choices; "*" is the key's own ladder.
 struct side_effect {
-    std::string_view mode, key, choices;
+    std::string_view mode;
+    key::definition const* sets;
+    std::string_view choices;
     bool raise = false; ///< keeps the greater of this and what is there
 };
 inline constexpr auto side_effects = std::to_array<side_effect>({
-    {"api_latency", "API_LATENCY_MS", "500 1000"},
-    {"concurrency_spike", "ASYNC_TASK_BURST", "*"},
-    {"concurrency_spike", "CONCURRENCY_LEVEL", "20 50 100", true},
-    {"concurrency_spike", "CPU_SPIKE", "true"},
-    {"concurrency_spike", "MAX_THREADS", "*"},
-    {"concurrency_spike", "THREAD_BURST", "*"},
-    {"flaky_upstream", "SANDBOX_STUB_STRATEGY", "flaky_upstream"},
-    {"flaky_upstream", "UPSTREAM_FAILURES", "*"},
-    {"flaky_upstream", "UPSTREAM_REQUESTS", "*"},
-    {"hostile_input", "MALICIOUS_DATA", "true"},
-    {"hostile_input", "PAYLOAD_BYTES", "*"},
-    {"hostile_input", "PAYLOAD_COUNT", "*"},
-    {"hostile_input", "PAYLOAD_INDICATOR", families},
-    {"hostile_input", "SANDBOX_STUB_STRATEGY", "hostile"},
-    {"schema_drift", "SANDBOX_STUB_STRATEGY", "legacy_schema"},
-    {"schema_drift", "SCHEMA_CHECKS", "*"},
-    {"schema_drift", "SCHEMA_MISMATCHES", "*"},
-    {"user_misuse", "INVALID_CONFIG", "true"},
-    {"user_misuse", "INVALID_PARAM_TYPES", "true"},
-    {"user_misuse", "MISUSE_PROBES", "*"},
-    {"user_misuse", "SANDBOX_STUB_STRATEGY", "misuse"},
-    {"user_misuse", "UNEXPECTED_API_CALLS", "true"},
+    {"api_latency", &key::api_latency_ms, "500 1000"},
+    {"concurrency_spike", &key::async_task_burst, "*"},
+    {"concurrency_spike", &key::concurrency_level, "20 50 100", true},
+    {"concurrency_spike", &key::cpu_spike, "true"},
+    {"concurrency_spike", &key::max_threads, "*"},
+    {"concurrency_spike", &key::thread_burst, "*"},
+    {"flaky_upstream", &key::sandbox_stub_strategy, "flaky_upstream"},
+    {"flaky_upstream", &key::upstream_failures, "*"},
+    {"flaky_upstream", &key::upstream_requests, "*"},
+    {"hostile_input", &key::malicious_data, "true"},
+    {"hostile_input", &key::payload_bytes, "*"},
+    {"hostile_input", &key::payload_count, "*"},
+    {"hostile_input", &key::payload_indicator, key::payload_families},
+    {"hostile_input", &key::sandbox_stub_strategy, "hostile"},
+    {"schema_drift", &key::sandbox_stub_strategy, "legacy_schema"},
+    {"schema_drift", &key::schema_checks, "*"},
+    {"schema_drift", &key::schema_mismatches, "*"},
+    {"user_misuse", &key::invalid_config, "true"},
+    {"user_misuse", &key::invalid_param_types, "true"},
+    {"user_misuse", &key::misuse_probes, "*"},
+    {"user_misuse", &key::sandbox_stub_strategy, "misuse"},
+    {"user_misuse", &key::unexpected_api_calls, "true"},
 });
 } // namespace detail
 
@@ -65,27 +67,26 @@ inline constexpr auto side_effects = std::to_array<side_effect>({
 class generator {
 public:
     generator(generator_options options, overrides const& given)
-        : options_{std::move(options)}, names_(std::size_t{1} << all_modes.size()) {
-        for (auto const* name :
-             {"CPU_LIMIT", "MEMORY_LIMIT", "DISK_LIMIT", "BANDWIDTH_LIMIT", "PACKET_DUPLICATION", "SECURITY_LEVEL"})
-            scalars_.push_back(choices(name));
+        : options_{std::move(options)} {
+        for (auto const* each : {&key::cpu_limit, &key::memory_limit, &key::disk_limit, &key::bandwidth_limit, &key::packet_duplication, &key::security_level})
+            scalars_.push_back(choices(*each));
         for (auto const& each : detail::side_effects)
-            effects_.push_back({mode_bit(each.mode), each.raise, choices(each.key, each.choices)});
-        for (auto const& each : all_modes)
-            if (options_.misuse || each.name != "user_misuse") pool_.push_back(mode_bit(each.name));
+            effects_.push_back({key::mode_bit(each.mode), each.raise, choices(*each.sets, each.choices)});
+        for (auto const& each : key::all_modes)
+            if (options_.misuse || each.name != "user_misuse") pool_.push_back(key::mode_bit(each.name));
         for (auto const& p : built_in_profiles)
             if (p.canonical && (options_.misuse || p.name != "user_misuse"))
                 for (std::string_view const level : {"low", "high"})
                     if (options_.severity.empty() || options_.severity == level) overlays_.push_back({&p, level, {}});
         for (std::string_view const os : {"windows", "macos"})
-            guests_.push_back({pieces_.add("OS_TYPE", value{os}),
-                               pieces_.add("VM_SETTINGS",
+            guests_.push_back({pieces_.add(key::os_type.name, value{os}),
+                               pieces_.add(key::vm_settings.name,
                                    value{object{{"memory", "4Gi"}, {cat(os, "_image"), cat(os, "-base.qcow2")}}})});
         take(given);
     }
 
     /// The seed of the i-th preset. The first has the generator's own, so that each can be made again alone: a generator
-    /// with a preset's SEED makes it as number 0.
+    /// with a preset's own seed makes it as number 0.
     std::uint64_t seed_of(std::uint64_t i) const noexcept {
         if (i == 0) return options_.seed;
         auto state = options_.seed;
@@ -99,7 +100,7 @@ public:
         auto& keys = p.keys.members();
         each_slot(d, [&](unsigned slot) {
             if (slot == seed_slot) {
-                keys.emplace_back("SEED", value{d.seed});
+                keys.emplace_back(key::seed.name, value{d.seed});
                 return;
             }
             auto const& members = pieces_.members(d.piece[slot]);
@@ -133,8 +134,7 @@ private:
     static constexpr std::string_view head = R"({"kind":"preset","v":1,"id":"0123456789abcdef",)";
     static constexpr std::size_t id_at = head.find('0');
     static constexpr std::size_t not_yet = 512; ///< what the palette may get with the next draw: modes, their names, a profile
-    static constexpr unsigned seed_slot = palette::slot_of("SEED");
-    static constexpr std::uint64_t seed_bit = std::uint64_t{1} << seed_slot;
+    static constexpr unsigned seed_slot = palette::slot_of(key::seed.name);
 
     /// A line whose id is yet to come. Until then a brace stands before its first key, where the canonical text has it.
     struct unstamped {
@@ -150,7 +150,7 @@ private:
         id fixed = palette::none; ///< given by hand: what is drawn is put aside
     };
     struct effect {
-        mode_set mode;
+        key::mode_set mode;
         bool raise;
         ladder choices;
     };
@@ -172,18 +172,19 @@ private:
         id piece;
     };
     struct drawn {
-        std::uint64_t present, seed;
-        std::array<id, 64> piece;
-        bool has(unsigned slot) const noexcept { return (present >> slot & 1) != 0; }
+        palette::slot_set present;
+        std::uint64_t seed;
+        std::array<id, palette::slots> piece;
+        bool has(unsigned slot) const noexcept { return present[slot]; }
     };
 
     template <class Use>
     static void each_slot(drawn const& d, Use use) {
-        for (auto bits = d.present; bits != 0; bits &= bits - 1) use(static_cast<unsigned>(std::countr_zero(bits)));
+        key::each_bit(d.present, [&](std::size_t slot) { use(static_cast<unsigned>(slot)); });
     }
     void put(drawn& d, id piece) const noexcept {
         auto const slot = pieces_.slot(piece);
-        d.present |= std::uint64_t{1} << slot;
+        d.present.set(slot);
         d.piece[slot] = piece;
     }
     static id one_of(ladder const& l, random_stream& chance) noexcept {
@@ -201,8 +202,12 @@ private:
                 at = pieces_.write(at, d.piece[slot]);
                 return;
             }
-            std::memcpy(at, "\"SEED\":", 7);
-            at = std::to_chars(at + 7, at + 32, d.seed).ptr;
+            constexpr auto name = key::seed.name;
+            *at++ = '"';
+            std::memcpy(at, name.data(), name.size());
+            at += name.size();
+            *at++ = '"', *at++ = ':';
+            at = std::to_chars(at, at + 25, d.seed).ptr;
             *at++ = ',';
         });
         at[-1] = '}';
@@ -213,7 +218,7 @@ private:
     drawn draw(std::uint64_t seed) {
         random_stream chance{seed};
         drawn d;
-        d.present = seed_bit, d.seed = seed;
+        d.present.set(seed_slot), d.seed = seed;
         for (auto const& each : scalars_) put(d, one_of(each, chance));
         auto const latency = one_of(latency_, chance), jitter = one_of(jitter_, chance), loss = one_of(loss_, chance);
         auto const api = one_of(api_, chance), copies = one_of(copies_, chance), threat = one_of(threat_, chance);
@@ -229,12 +234,12 @@ private:
         put(d, random_severity_);
 
         auto const modes = draw_modes(chance);
-        if (modes != 0) {
+        if (modes.any()) {
             add_modes(d, modes, threat);
             add_effects(d, modes, chance);
         } else if (given_modes_) {
             put(d, random_name_);
-        } else if (auto const slow = label(latency, jitter, loss, api); slow != 0) {
+        } else if (auto const slow = label(latency, jitter, loss, api); slow.any()) {
             add_modes(d, slow, threat);
             put(d, latency_name_);
         } else if (chance.chance(0.3)) {
@@ -247,38 +252,37 @@ private:
     }
 
     /// Two or three modes in one of five presets, else one or none, each as likely as the other.
-    mode_set draw_modes(random_stream& chance) const noexcept {
+    key::mode_set draw_modes(random_stream& chance) const noexcept {
         if (given_modes_) return *given_modes_;
         if (!chance.chance(0.2)) {
             auto const i = chance.below(pool_.size() + 1);
-            return i < pool_.size() ? pool_[i] : mode_set{0};
+            return i < pool_.size() ? pool_[i] : key::mode_set{};
         }
-        auto const wanted = 2 + static_cast<int>(chance.below(2));
-        unsigned set = 0;
-        while (std::popcount(set) < wanted) set |= pool_[chance.below(pool_.size())];
-        return static_cast<mode_set>(set);
+        auto const wanted = 2 + static_cast<std::size_t>(chance.below(2));
+        key::mode_set set;
+        while (set.count() < wanted) set |= pool_[chance.below(pool_.size())];
+        return set;
     }
-    void add_modes(drawn& d, mode_set modes, id threat) {
+    void add_modes(drawn& d, key::mode_set modes, id threat) {
         auto& names = names_[modes];
         if (names.modes == palette::none)
-            names = {pieces_.add("FAILURE_MODES", modes_value(modes)),
-                pieces_.add("SCENARIO_NAME", value{modes_scenario(modes)})};
+            names = {pieces_.add(key::failure_modes.name, key::modes_value(modes)), pieces_.add(key::scenario_name.name, value{key::modes_scenario(modes)})};
         put(d, names.modes), put(d, names.scenario), put(d, threat);
     }
-    void add_effects(drawn& d, mode_set modes, random_stream& chance) const noexcept {
-        if ((modes & effective_) == 0) return;
+    void add_effects(drawn& d, key::mode_set modes, random_stream& chance) const noexcept {
+        if ((modes & effective_).none()) return;
         for (auto const& each : effects_) {
-            if ((modes & each.mode) == 0) continue;
+            if ((modes & each.mode).none()) continue;
             auto const piece = one_of(each.choices, chance);
             if (!each.raise || pieces_.amount(piece) > pieces_.amount(d.piece[pieces_.slot(piece)])) put(d, piece);
         }
     }
-    /// Limits that were drawn so hard that they are a failure mode by themselves; 0 when they are not.
-    mode_set label(id latency, id jitter, id loss, id api) const noexcept {
+    /// Limits that were drawn so hard that they are a failure mode by themselves; none when they are not.
+    key::mode_set label(id latency, id jitter, id loss, id api) const noexcept {
         bool const slow_api = pieces_.amount(api) >= 500;
         bool const slow_link = pieces_.amount(latency) >= 200 &&
                                (pieces_.amount(jitter) >= 20 || pieces_.amount(loss) >= 0.05);
-        return slow_api ? mode_bit("api_latency") : slow_link ? mode_bit("network") : mode_set{0};
+        return slow_api ? key::mode_bit("api_latency") : slow_link ? key::mode_bit("network") : key::mode_set{};
     }
     void apply_given(drawn& d) const noexcept {
         for (auto const piece : given_) put(d, piece);
@@ -288,11 +292,10 @@ private:
                 put(d, each.piece);
     }
 
-    ladder choices(std::string_view name, std::string_view words = "*") {
-        auto const& k = *find_key(name);
+    ladder choices(key::definition const& k, std::string_view words = "*") {
         ladder l;
-        each_word(words == "*" ? k.ladder : words,
-            [&](std::string_view word) { l.rungs.push_back(pieces_.add(name, *parse_value(k, word))); });
+        key::each_word(words == "*" ? k.ladder : words,
+            [&](std::string_view word) { l.rungs.push_back(pieces_.add(k.name, *key::value_of_text(k, word))); });
         return l;
     }
     /// Made when first drawn: most runs want few presets.
@@ -300,8 +303,8 @@ private:
         if (!o.pieces.empty()) return o.pieces;
         for (auto const& [name, v] : detail::keys_of(o.from->settings, o.level == "high"))
             o.pieces.push_back(pieces_.add(name, v));
-        o.pieces.push_back(pieces_.add("SCENARIO_NAME", value{o.from->name}));
-        o.pieces.push_back(pieces_.add("SEVERITY", value{o.level}));
+        o.pieces.push_back(pieces_.add(key::scenario_name.name, value{o.from->name}));
+        o.pieces.push_back(pieces_.add(key::severity.name, value{o.level}));
         return o.pieces;
     }
     void take(overrides const& given) {
@@ -310,10 +313,10 @@ private:
         std::vector<object::member> variables;
         for (auto const& [name, v] : given.keys()) {
             names.emplace_back(name);
-            if (!own_variable(name).empty()) {
+            if (!key::own_variable(name).empty()) {
                 variables.emplace_back(name, v);
-            } else if (name == "FAILURE_MODES") {
-                given_modes_ = modes_of(*words_of(*find_key(name), v));
+            } else if (name == key::failure_modes.name) {
+                given_modes_ = key::modes_of(std::get<key::words>(*key::read(key::failure_modes, v)).are);
             } else {
                 auto const piece = pieces_.add(name, v);
                 given_.push_back(piece);
@@ -326,38 +329,39 @@ private:
         if (!variables.empty()) given_.push_back(pieces_.add_variables(std::move(variables)));
         std::sort(names.begin(), names.end(),
             [](value const& l, value const& r) { return *l.if_string() < *r.if_string(); });
-        given_.push_back(pieces_.add("OVERRIDES", value{std::move(names)}));
-        for (auto const& [low, high] : ordered_keys) {
+        given_.push_back(pieces_.add(key::overrides.name, value{std::move(names)}));
+        for (auto const* each : key::by_name) {
+            if (!each->not_above) continue;
+            auto const low = each->name, high = each->not_above->name;
             auto const *const a = given.keys().find(low), *const b = given.keys().find(high);
             if (!a == !b) continue;
-            follows_.push_back({palette::slot_of(low), palette::slot_of(high), 
-                                a ? pieces_.add(high, *a) : pieces_.add(low, *b)});
+            follows_.push_back({palette::slot_of(low), palette::slot_of(high), a ? pieces_.add(high, *a) : pieces_.add(low, *b)});
         }
     }
 
     generator_options options_;
     palette pieces_;
     std::vector<ladder> scalars_;
-    ladder latency_ = choices("NETWORK_LATENCY_MS"), jitter_ = choices("NETWORK_JITTER_MS"),
-           loss_ = choices("PACKET_LOSS"), api_ = choices("API_LATENCY_MS"), copies_ = choices("CONCURRENCY_LEVEL"),
-           threat_ = choices("THREAT_INTENSITY"),
-           min_ = choices("MIN_BANDWIDTH"), max_ = choices("MAX_BANDWIDTH"), gpu_ = choices("GPU_LIMIT");
-    id random_name_ = pieces_.add("SCENARIO_NAME", value{"random"}),
-       random_severity_ = pieces_.add("SEVERITY", value{"random"}),
-       latency_name_ = pieces_.add("SCENARIO_NAME", value{"high_latency_api"});
+    ladder latency_ = choices(key::network_latency_ms), jitter_ = choices(key::network_jitter_ms),
+           loss_ = choices(key::packet_loss), api_ = choices(key::api_latency_ms), copies_ = choices(key::concurrency_level),
+           threat_ = choices(key::threat_intensity),
+           min_ = choices(key::min_bandwidth), max_ = choices(key::max_bandwidth), gpu_ = choices(key::gpu_limit);
+    id random_name_ = pieces_.add(key::scenario_name.name, value{"random"}),
+       random_severity_ = pieces_.add(key::severity.name, value{"random"}),
+       latency_name_ = pieces_.add(key::scenario_name.name, value{"high_latency_api"});
     std::vector<effect> effects_;
-    mode_set effective_ = [] {
-        unsigned set = 0;
-        for (auto const& each : detail::side_effects) set |= mode_bit(each.mode);
-        return static_cast<mode_set>(set);
+    key::mode_set effective_ = [] {
+        key::mode_set set;
+        for (auto const& each : detail::side_effects) set |= key::mode_bit(each.mode);
+        return set;
     }();
-    std::vector<mode_set> pool_;
+    std::vector<key::mode_set> pool_;
     std::vector<overlay> overlays_;
     std::vector<guest> guests_;
-    std::vector<mode_pieces> names_; ///< by set of modes, filled as they are met
+    std::unordered_map<key::mode_set, mode_pieces> names_; ///< filled as sets are met
     std::vector<id> given_; ///< pieces given by hand
     std::vector<follow> follows_;
-    std::optional<mode_set> given_modes_;
+    std::optional<key::mode_set> given_modes_;
 };
 
 } // namespace sb::stress

@@ -67,7 +67,7 @@ public:
     keyword_map() {
         for (auto const& each : detail::keywords) {
             auto& profiles = map_.emplace_back(std::string{each.word}, std::vector<std::string>{}).second;
-            each_word(each.profiles, [&](std::string_view p) { profiles.emplace_back(p); });
+            key::each_word(each.profiles, [&](std::string_view p) { profiles.emplace_back(p); });
         }
     }
     /// `keyword_profiles` of the settings: each keyword given replaces that keyword, the others stay.
@@ -112,7 +112,7 @@ public:
         };
         match(words_in(path));
         match(telling_words(source));
-        if (all.empty()) each_word(detail::all_six, add);
+        if (all.empty()) key::each_word(detail::all_six, add);
         return all;
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Values given by hand: they win over the preset, and the preset says so.
 #pragma once
-#include <sb/stress/preset_check.hpp>
+#include <sb/key/preset.hpp>
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -23,21 +23,20 @@ public:
         return set(trim(assignment.substr(0, equals)), assignment.substr(equals + 1));
     }
     result<void> set(std::string_view name, std::string_view text) {
-        if (!own_variable(name).empty()) return keys_.set(name, value{text}), result<void>{};
-        SB_TRY(auto const* const k, known_key(name));
-        if (name == "SEED") return caller_error("SEED is given by --seed");
-        if (name == "OVERRIDES") return caller_error("OVERRIDES is written, not set");
-        SB_TRY(auto v, parse_value(*k, text));
+        if (!key::own_variable(name).empty()) return keys_.set(name, value{text}), result<void>{};
+        SB_TRY(auto const* const k, key::known(name));
+        if (!k->not_by_hand.empty()) return caller_error(cat(name, " ", k->not_by_hand));
+        SB_TRY(auto v, key::value_of_text(*k, text));
         keys_.set(name, std::move(v));
         return {};
     }
-    /// Takes the keys that act from variables of their name; what is set already stays.
+    /// Takes the keys that do more than label from variables of their name; what is set already stays.
     result<void> take_environment(lookup const& env) {
-        for (auto const& k : all_keys) {
-            if (!k.acts || keys_.find(k.name)) continue;
-            auto const text = env(std::string{k.name});
+        for (auto const* k : key::by_name) {
+            if (k->labels() || keys_.find(k->name)) continue;
+            auto const text = env(std::string{k->name});
             if (!text) continue;
-            if (auto const got = set(k.name, *text); got.has_error())
+            if (auto const got = set(k->name, *text); got.has_error())
                 return caller_error(cat("environment variable ", got.error().what));
         }
         return {};
@@ -46,36 +45,37 @@ public:
     bool empty() const noexcept { return keys_.empty(); }
     object const& keys() const noexcept { return keys_; }
 
-    /// Puts the values into a preset's keys and lists their names in OVERRIDES. Of two keys that belong together
-    /// (MIN_BANDWIDTH and MAX_BANDWIDTH) the one that was not given follows the one that was.
+    /// Puts the values into a preset's keys and lists their names there. Of two keys that belong together
+    /// (one's value is not to be above the other's) the one that was not given follows the one that was.
     void apply(object& keys) const {
         if (empty()) return;
         std::vector<std::string> names;
-        if (auto const* before = keys.find("OVERRIDES"); before && before->if_array())
+        if (auto const* before = keys.find(key::overrides.name); before && before->if_array())
             for (auto const& each : *before->if_array()) names.emplace_back(each.string_or({}));
         for (auto const& [name, v] : keys_) {
             keys.set(name, v);
             names.push_back(name);
         }
-        if (auto const* modes = keys_.find("FAILURE_MODES"); modes && modes->if_array() && modes->if_array()->empty())
-            keys.erase("FAILURE_MODES");
-        for (auto const& [low, high] : ordered_keys) follow(keys, low, high);
+        auto const& modes = key::failure_modes.name;
+        if (auto const* given = keys_.find(modes); given && given->if_array() && given->if_array()->empty()) keys.erase(modes);
+        for (auto const* low : key::by_name)
+            if (low->not_above) follow(keys, *low, *low->not_above);
         std::sort(names.begin(), names.end());
         names.erase(std::unique(names.begin(), names.end()), names.end());
-        keys.set("OVERRIDES", value{array(names.begin(), names.end())});
+        keys.set(key::overrides.name, value{array(names.begin(), names.end())});
     }
 
 private:
-    void follow(object& keys, std::string_view low, std::string_view high) const {
-        auto const* const given_low = keys_.find(low);
-        auto const* const given_high = keys_.find(high);
+    void follow(object& keys, key::definition const& low, key::definition const& high) const {
+        auto const* const given_low = keys_.find(low.name);
+        auto const* const given_high = keys_.find(high.name);
         if (!given_low == !given_high) return; // neither, or both: then both are as they were asked for
-        auto const *const a = keys.find(low), *const b = keys.find(high);
+        auto const *const a = keys.find(low.name), *const b = keys.find(high.name);
         if (!a || !b) return;
-        auto const least = amount_of(*find_key(low), *a), most = amount_of(*find_key(high), *b);
-        if (least.has_error() || most.has_error() || *least <= *most) return;
-        if (given_low) keys.set(high, *given_low);
-        else keys.set(low, *given_high);
+        auto const least = key::read(low, *a), most = key::read(high, *b);
+        if (least.has_error() || most.has_error() || key::size_of(*least) <= key::size_of(*most)) return;
+        if (given_low) keys.set(high.name, *given_low);
+        else keys.set(low.name, *given_high);
     }
     object keys_;
 };

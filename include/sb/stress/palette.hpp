@@ -2,9 +2,10 @@
 // Every value that a random preset can carry, once as a value and once as the bytes it is written as.
 #pragma once
 #include <sb/json/write.hpp>
-#include <sb/stress/key_value.hpp>
+#include <sb/key/read.hpp>
 #include <sb/stress/preset_id.hpp>
 #include <algorithm>
+#include <bitset>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -22,20 +23,21 @@ public:
     using id = std::uint16_t;
     static constexpr id none = std::numeric_limits<id>::max();
     static constexpr unsigned env_slot = static_cast<unsigned>(
-        std::lower_bound(all_keys.begin(), all_keys.end(), std::string_view{"ENV_"},
-            [](key const& k, std::string_view n) { return k.name < n; }) - all_keys.begin());
-    static constexpr unsigned slots = all_keys.size() + 1;
-    static_assert(slots <= 64, "a preset's slots are bits of one word");
+        std::lower_bound(key::by_name.begin(), key::by_name.end(), std::string_view{"ENV_"},
+            [](key::definition const* k, std::string_view n) { return k->name < n; }) - key::by_name.begin());
+    static constexpr unsigned slots = key::by_name.size() + 1;
+    /// Which slots have a piece.
+    using slot_set = std::bitset<slots>;
     /// What `write` may scribble over after the bytes it wrote.
     static constexpr std::size_t slack = 64;
 
     static constexpr unsigned slot_of(std::string_view name) noexcept {
         unsigned i = 0;
-        while (all_keys[i].name != name) ++i;
+        while (key::by_name[i]->name != name) ++i;
         return i < env_slot ? i : i + 1;
     }
     static constexpr std::string_view name_of_slot(unsigned slot) noexcept {
-        return all_keys[slot < env_slot ? slot : slot - 1].name;
+        return key::by_name[slot < env_slot ? slot : slot - 1]->name;
     }
 
     /// The piece of that key and value; the same one each time.
@@ -97,8 +99,8 @@ private:
         widest_.resize(slots);
         widest_[slot] = std::max(widest_[slot], size);
         double amount = 0;
-        if (auto const* k = find_key(members[0].first); k && counts(k->type))
-            if (auto const got = amount_of(*k, members[0].second); got.has_value()) amount = *got;
+        if (auto const* k = key::find(members[0].first); k && counts(k->in))
+            if (auto const got = key::read(*k, members[0].second); got.has_value()) amount = key::size_of(*got);
         pieces_.push_back({amount, std::move(members)});
         return static_cast<id>(pieces_.size() - 1);
     }

@@ -61,10 +61,10 @@ inline result<planned> named_presets(plan const& p, profile_set const& profiles,
     if (p.custom_only)
         for (auto const& each : profiles.custom_names()) want(each);
     for (auto const& each : p.categories_named) {
-        auto const known = detail::words_of(categories);
+        auto const known = key::words_of(categories);
         if (std::find(known.begin(), known.end(), each) == known.end())
             return caller_error(cat("unknown category \"", each, "\"; the categories are ",
-                detail::listed(categories)));
+                key::listed(categories)));
         for (auto const& profile : built_in_profiles)
             if (profile.category == each) want(profile.name);
     }

@@ -2,7 +2,7 @@
 // Profiles by name: those of the table, and those of a user's files.
 #pragma once
 #include <sb/json/parse.hpp>
-#include <sb/stress/preset_check.hpp>
+#include <sb/key/preset.hpp>
 #include <sb/stress/profile.hpp>
 #include <sb/stress/severity.hpp>
 #include <string>
@@ -34,12 +34,12 @@ namespace detail {
 inline object keys_of(std::span<setting const> settings, bool high) {
     object keys;
     for (auto const& each : settings)
-        if (auto v = parse_value(*find_key(each.key), high ? each.high : each.low); v.has_value())
+        if (auto v = key::value_of_text(*key::find(each.key), high ? each.high : each.low); v.has_value())
             keys.set(each.key, std::move(*v));
     return keys;
 }
 inline bool is_preset_key(std::string_view name) noexcept {
-    if (!own_variable(name).empty()) return true;
+    if (!key::own_variable(name).empty()) return true;
     if (name.empty() || name[0] < 'A' || name[0] > 'Z') return false;
     for (char const c : name)
         if (!((c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_')) return false;
@@ -59,7 +59,7 @@ inline leveled_profile levels_of(profile const& p) {
 class profile_set {
 public:
     /// Adds the profiles of a file: `{"name":{"levels":{"low":{…},"high":{…}}}}`, the same without the word `levels`,
-    /// `{"name":{KEYS}}`, or one flat preset, whose name is its SCENARIO_NAME or else `otherwise`. Keys beside levels hold
+    /// `{"name":{KEYS}}`, or one flat preset, whose name is its scenario's or else `otherwise`. Keys beside levels hold
     /// at each. A profile of a user's hides one of ours of the same name.
     result<void> add(std::string_view text, std::string_view file, std::string_view otherwise) {
         if (trim(text).empty())
@@ -70,7 +70,7 @@ public:
         bool flat = false;
         for (auto const& [name, v] : *all) flat = flat || detail::is_preset_key(name);
         if (flat) {
-            auto const* const name = all->find("SCENARIO_NAME");
+            auto const* const name = all->find(key::scenario_name.name);
             return add_one(std::string{name ? name->string_or(otherwise) : otherwise}, *all, file);
         }
         bool any = false;
@@ -95,7 +95,7 @@ public:
         auto const known = names();
         std::string all;
         for (auto const& each : known) all += cat(all.empty() ? "" : ", ", each);
-        return caller_error(cat("unknown profile \"", name, "\"", hint(name, known), "known are ", all));
+        return caller_error(cat("unknown profile \"", name, "\"", key::hint(name, known), "known are ", all));
     }
     /// A level must be some profile's, and names in a severity map must be profiles, by whatever name; the map comes
     /// back with their own names.
@@ -108,7 +108,7 @@ public:
         if (!own.for_all.empty() && std::find(levels.begin(), levels.end(), own.for_all) == levels.end()) {
             std::string known;
             for (auto const& level : levels) known += cat(known.empty() ? "" : ", ", level);
-            return caller_error(cat("no profile has a severity \"", own.for_all, "\"", hint(own.for_all, levels),
+            return caller_error(cat("no profile has a severity \"", own.for_all, "\"", key::hint(own.for_all, levels),
                 "known are ", known));
         }
         for (auto const& [name, level] : asked.by_profile) {
@@ -148,7 +148,7 @@ private:
     static error no_level(leveled_profile const& p, std::string_view level) {
         std::vector<std::string_view> known;
         for (auto const& [each, keys] : p.levels) known.push_back(each);
-        return caller_error(cat("profile ", p.name, " has no severity \"", level, "\"", hint(level, known), "it has ",
+        return caller_error(cat("profile ", p.name, " has no severity \"", level, "\"", key::hint(level, known), "it has ",
             p.level_names()));
     }
 
@@ -161,14 +161,14 @@ private:
         leveled_profile p{name, "custom", cat("from ", file), {}};
         object common, beside; // keys that hold at each level; levels without the word
         object const* levels = nullptr;
-        for (auto const& [key, v] : from) {
-            if (detail::is_preset_key(key)) common.set(key, v);
-            else if (key == "levels" && v.if_object()) levels = v.if_object();
-            else if (key == "category" && v.if_string()) p.category = *v.if_string();
-            else if (key == "help" && v.if_string()) p.help = *v.if_string();
-            else if (key == "kind" || key == "v" || key == "id") continue;
-            else if (v.if_object()) beside.set(key, v); // {"low":{…},"high":{…}}
-            else return wrong(cat("unknown member \"", key, "\"; it takes levels, or preset keys in upper case"));
+        for (auto const& [member, v] : from) {
+            if (detail::is_preset_key(member)) common.set(member, v);
+            else if (member == "levels" && v.if_object()) levels = v.if_object();
+            else if (member == "category" && v.if_string()) p.category = *v.if_string();
+            else if (member == "help" && v.if_string()) p.help = *v.if_string();
+            else if (member == "kind" || member == "v" || member == "id") continue;
+            else if (v.if_object()) beside.set(member, v); // {"low":{…},"high":{…}}
+            else return wrong(cat("unknown member \"", member, "\"; it takes levels, or preset keys in upper case"));
         }
         if (!beside.empty()) {
             if (levels) return wrong(cat("\"", beside.members().front().first, "\" stands beside levels, not in them"));
@@ -178,22 +178,21 @@ private:
             for (auto const& [level, v] : *levels) {
                 if (!v.if_object()) return wrong(cat("level \"", level, "\" is not an object"));
                 auto keys = common;
-                for (auto const& [key, each] : *v.if_object()) keys.set(key, each);
+                for (auto const& [name_of_key, each] : *v.if_object()) keys.set(name_of_key, each);
                 p.levels.emplace_back(level, std::move(keys));
             }
         } else if (!common.empty()) {
-            auto const* const own = common.find("SEVERITY");
+            auto const* const own = common.find(key::severity.name);
             p.levels.emplace_back(own ? own->string_or("custom") : "custom", common);
         }
         if (p.levels.empty()) return wrong("no level in it");
         bool seeded = false;
         for (auto& [level, keys] : p.levels) {
-            seeded = seeded || keys.find("SEED");
-            for (auto const* label : {"SCENARIO_NAME", "SEVERITY", "SEED", "OVERRIDES"})
-                keys.erase(label); // the generator's to give
-            if (auto const got = check_keys(keys); got.has_error()) return wrong(got.error().what);
+            seeded = seeded || keys.find(key::seed.name);
+            for (auto const* label : {&key::scenario_name, &key::severity, &key::seed, &key::overrides}) keys.erase(label->name); // the generator's to give
+            if (auto const got = key::read(keys); got.has_error()) return wrong(got.error().what);
         }
-        if (seeded) remarks_.push_back(cat(file, ": profile \"", name, "\": its SEED is left out; --seed says where chance begins"));
+        if (seeded) remarks_.push_back(cat(file, ": profile \"", name, "\": its ", key::seed.name, " is left out; --seed says where chance begins"));
         std::erase_if(custom_, [&](auto const& each) { return each.name == name; });
         custom_.push_back(std::move(p));
         return {};

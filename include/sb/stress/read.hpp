@@ -2,8 +2,7 @@
 // Presets read back: lines, a JSON array, an object of arrays or of levels, {"presets":[…]}, with or without `kind`.
 #pragma once
 #include <sb/json/parse.hpp>
-#include <sb/stress/modes.hpp>
-#include <sb/stress/preset_check.hpp>
+#include <sb/key/preset.hpp>
 #include <sb/stress/preset_id.hpp>
 #include <sb/stress/profile_set.hpp>
 #include <cstdint>
@@ -19,9 +18,9 @@ namespace sb::stress {
 /// Makes a whole preset of a flat object: checks its keys, fills in the name, severity and seed it lacks, and gives it
 /// its id. An id that it came with is never trusted: `warning` says so when it differs from the content's.
 /// `number` (from 0) names a preset without a name of its own: scenario_3.
-inline result<preset_record> preset_of(object const& from, std::uint64_t number, std::string& warning,
+inline result<key::preset> preset_of(object const& from, std::uint64_t number, std::string& warning,
                                        std::string_view scenario = {}, std::string_view level = {}) {
-    preset_record p;
+    key::preset p;
     std::string given_id;
     bool acts = false;
     for (auto const& [name, v] : from) {
@@ -31,21 +30,31 @@ inline result<preset_record> preset_of(object const& from, std::uint64_t number,
             given_id = *v.if_string();
             continue;
         }
-        auto const* const k = find_key(name);
-        acts = acts || !k || k->acts;
+        auto const* const k = key::find(name);
+        acts = acts || !k || !k->labels();
         p.keys.set(name, v);
     }
-    if (auto const got = check_keys(p.keys); got.has_error()) return input_error(got.error().what);
-    if (!p.keys.find("SCENARIO_NAME")) {
+    auto read = key::read(p.keys);
+    if (read.has_error()) return input_error(read.error().what);
+    p.asked = std::move(*read);
+    auto const add = [&](key::definition const& label, key::amount is, value v) {
+        p.keys.set(label.name, std::move(v));
+        p.asked.add({&label, std::move(is)});
+    };
+    if (!p.keys.find(key::scenario_name.name)) {
         std::string name{scenario};
-        if (auto const* modes = p.keys.find("FAILURE_MODES"); modes && name.empty())
-            name = modes_scenario(modes_of(*words_of(*find_key("FAILURE_MODES"), *modes)));
+        if (auto const* modes = p.asked.find(key::failure_modes); modes && name.empty())
+            name = key::modes_scenario(key::modes_of(std::get<key::words>(*modes).are));
         if (name.empty()) name = acts ? cat("scenario_", number) : "normal";
-        p.keys.set("SCENARIO_NAME", value{name});
+        add(key::scenario_name, key::text{name}, value{name});
     }
-    if (!p.keys.find("SEVERITY")) p.keys.set("SEVERITY", value{!level.empty() ? level : acts ? "custom" : "none"});
-    if (!p.keys.find("SEED")) p.keys.set("SEED", value{0});
+    if (!p.keys.find(key::severity.name)) {
+        std::string_view const is = !level.empty() ? level : acts ? "custom" : "none";
+        add(key::severity, key::text{std::string{is}}, value{is});
+    }
+    if (!p.keys.find(key::seed.name)) add(key::seed, key::integer{0}, value{0});
     seal(p);
+    p.asked.sort();
     if (!given_id.empty() && given_id != p.id)
         warning = cat("preset id ", given_id, " does not match its content; it is now ", p.id);
     return p;
@@ -62,7 +71,7 @@ struct bad_preset {
 /// Takes text as it comes and gives each preset as soon as it is whole; a broken line is reported and passed over.
 class preset_reader {
 public:
-    using take = std::function<void(preset_record)>;
+    using take = std::function<void(key::preset)>;
     using report = std::function<void(bad_preset const&)>;
     /// A warning comes as a bad_preset too, by `warn`, but its preset was taken.
     preset_reader(take use, report bad, report warn = {})
@@ -221,14 +230,14 @@ private:
 
 /// All presets of a document; the first thing wrong in it is the error, with its line and byte. `name` is the file's or
 /// the variable's.
-inline result<std::vector<preset_record>> read_presets(std::string_view text, std::string_view name,
+inline result<std::vector<key::preset>> read_presets(std::string_view text, std::string_view name,
                                                        std::vector<std::string>* warnings = nullptr) {
-    std::vector<preset_record> all;
+    std::vector<key::preset> all;
     std::optional<error> wrong;
     auto const located = [&](bad_preset const& bad) {
         return cat(name, ": line ", bad.line, ", byte ", bad.byte, ": ", bad.what);
     };
-    preset_reader reader{[&](preset_record p) { all.push_back(std::move(p)); },
+    preset_reader reader{[&](key::preset p) { all.push_back(std::move(p)); },
                          [&](bad_preset const& bad) {
                              if (!wrong) wrong = input_error(located(bad));
                          },

@@ -39,24 +39,27 @@ struct source_request {
 struct sourced_presets {
     source from = source::none;
     std::string name; ///< the file or variable, for messages
-    std::vector<preset_record> presets; ///< empty for standard_input
+    std::vector<key::preset> presets; ///< empty for standard_input
     std::vector<std::string> warnings;
 };
 
 /// The empty preset: nothing is asked for but the sandbox's own limits.
-inline preset_record empty_preset(std::uint64_t seed = 0) {
+inline result<key::preset> empty_preset(std::uint64_t seed = 0) {
     preset_record p;
-    p.keys = {{"SCENARIO_NAME", "normal"}, {"SEED", value{seed}}, {"SEVERITY", "none"}};
+    p.keys.set(key::scenario_name.name, "normal");
+    p.keys.set(key::seed.name, value{seed});
+    p.keys.set(key::severity.name, "none");
     seal(p);
-    return p;
+    return key::read(std::move(p));
 }
 
 /// Values given by hand into a preset that was read; its id follows its content.
-inline result<void> override_preset(preset_record& p, overrides const& given) {
+inline result<void> override_preset(key::preset& p, overrides const& given) {
     if (given.empty()) return {};
     given.apply(p.keys);
-    SB_CHECK(check_keys(p.keys));
+    SB_TRY(p.asked, key::read(p.keys));
     seal(p);
+    p.asked.sort();
     return {};
 }
 
@@ -67,6 +70,11 @@ inline result<sourced_presets> find_presets(source_request const& request, looku
     auto const take = [&](std::string_view text) -> result<void> {
         SB_TRY(found.presets, read_presets(text, found.name, &found.warnings));
         for (auto& each : found.presets) SB_CHECK(override_preset(each, request.given));
+        return {};
+    };
+    auto const take_one = [&](preset_record made) -> result<void> {
+        SB_TRY(auto one, key::read(std::move(made)));
+        found.presets.push_back(std::move(one));
         return {};
     };
     if (request.standard_input) {
@@ -88,15 +96,17 @@ inline result<sourced_presets> find_presets(source_request const& request, looku
     SB_TRY(auto const mode, preset_mode(env));
     if (mode == "canonical") {
         is(source::canonical, "SANDBOX_PRESET_MODE");
-        SB_TRY(found.presets, composer(profile_set{}, {}, request.given, request.seed).canonical());
+        SB_TRY(auto const made, composer(profile_set{}, {}, request.given, request.seed).canonical());
+        for (auto const& each : made) SB_CHECK(take_one(each));
         return found;
     }
     if (auto const word = env("SANDBOX_GENERATE_PRESETS")) {
-        auto const truth = detail::truth_of_text(*word);
+        auto const truth = key::truth_of_text(*word);
         if (!truth) return caller_error(cat("SANDBOX_GENERATE_PRESETS: \"", *word, "\" is neither yes nor no"));
         if (!*truth) {
             is(source::none, "SANDBOX_GENERATE_PRESETS");
-            found.presets.push_back(empty_preset(request.seed));
+            SB_TRY(auto empty, empty_preset(request.seed));
+            found.presets.push_back(std::move(empty));
             SB_CHECK(override_preset(found.presets[0], request.given));
             return found;
         }
@@ -104,8 +114,7 @@ inline result<sourced_presets> find_presets(source_request const& request, looku
     is(source::generated, "the generator");
     SB_TRY(bool const misuse, misuse_allowed(env));
     generator random{{request.seed, {}, misuse, false}, request.given};
-    for (std::int64_t i = 0; i < request.count; ++i)
-        found.presets.push_back(random.make(static_cast<std::uint64_t>(i)));
+    for (std::int64_t i = 0; i < request.count; ++i) SB_CHECK(take_one(random.make(static_cast<std::uint64_t>(i))));
     return found;
 }
 

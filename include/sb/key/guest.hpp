@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Keys of another system to run in: a container or a virtual machine. They wait for these backends; Linux there is already.
+#pragma once
+#include <sb/core/text.hpp>
+#include <sb/key/definition.hpp>
+
+namespace sb::key {
+
+namespace detail {
+constexpr std::string_view no_guests(host const&) noexcept { return "needs the virtual-machine backend"; }
+inline outcome plan_os(word const& os, host const&, setup&) { return os.is == "linux" ? holds("linux", "the host") : outcome{}; }
+} // namespace detail
+
+inline constexpr definition os_type{
+    .name = "OS_TYPE", .in = unit::word, .ladder = "windows macos", .words = "linux macos windows",
+    .help = "operating system to run in",
+    .note = "Guests need a disk image of yours, so random presets name one only on request (--guests).",
+    .needs_limits = false,
+    .plan = typed<detail::plan_os>,
+    .why_not = detail::no_guests};
+
+inline constexpr definition vm_settings{
+    .name = "VM_SETTINGS", .in = unit::map,
+    .help = "disk image, memory and time limit of a guest", .note = "{\"windows_image\":…,\"memory\":\"4Gi\",\"timeout\":600}",
+    .why_not = detail::no_guests};
+
+inline constexpr definition container_image{
+    .name = "CONTAINER_IMAGE", .in = unit::text,
+    .help = "image that the container backend starts",
+    .note = "Never written: no image of that name exists for the guests that OS_TYPE draws, so it is yours to name.",
+    .why_not = [](host const&) -> std::string_view { return "needs the container backend"; }};
+
+} // namespace sb::key

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Keys that name a preset, or say how it came to be, and change nothing in a run.
+#pragma once
+#include <sb/key/definition.hpp>
+#include <sb/record/preset.hpp>
+
+namespace sb::key {
+
+inline constexpr definition scenario_name{
+    .name = preset_record::scenario_name, .in = unit::text,
+    .help = "name that runs are grouped by", .note = "Parts of a combination are joined by +."};
+
+inline constexpr definition severity{
+    .name = preset_record::severity, .in = unit::text,
+    .help = "none, low, high, random, or a level of a profile of yours"};
+
+inline constexpr definition seed{
+    .name = preset_record::seed, .in = unit::integer, .least = 0, .most = 9007199254740991.0,
+    .help = "where all chance of the run begins", .note = "At most 2^53 - 1, so that every JSON reader keeps it exact.",
+    .not_by_hand = "is given by --seed"};
+
+inline constexpr definition overrides{
+    .name = "OVERRIDES", .in = unit::names,
+    .help = "keys whose value was given by hand and not by the profile", .note = "Written, and read back; not to be set.",
+    .not_by_hand = "is written, not set"};
+
+/// `ENV_NAME` sets the variable NAME of the workload to any text: a key of the user's own, which no list can know.
+/// Empty where no variable can have that name.
+constexpr std::string_view own_variable(std::string_view name) noexcept {
+    constexpr std::string_view never{"=\0", 2};
+    return name.starts_with("ENV_") && name.find_first_of(never) == name.npos ? name.substr(4) : std::string_view{};
+}
+
+} // namespace sb::key

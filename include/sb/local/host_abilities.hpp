@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// What keys have to know of this machine and process to make their plans, and what the watcher is told of a setup.
+#pragma once
+#include <sb/filter/security_level.hpp>
+#include <sb/key/list.hpp>
+#include <sb/machine/cpus.hpp>
+#include <sb/machine/file_count.hpp>
+#include <sb/process/limits.hpp>
+#include <sb/process/task_limit.hpp>
+#include <cstdint>
+#include <string_view>
+#include <sys/resource.h>
+
+namespace sb::local {
+
+inline constexpr int default_level = filter::default_level;
+static_assert(default_level == key::default_security_level.count && filter::lowest_level == static_cast<int>(key::security_level.least) &&
+              filter::highest_level == static_cast<int>(key::security_level.most));
+
+/// Adds what this process can find out by itself, at this moment.
+inline key::host as_seen_here(key::host host) {
+    auto const most = [](int resource) {
+        rlimit now{};
+        ::getrlimit(static_cast<__rlimit_resource>(resource), &now);
+        return now.rlim_max == RLIM_INFINITY ? key::host::unlimited : static_cast<std::int64_t>(now.rlim_max);
+    };
+    host.cpus = machine::usable_cpus();
+    host.most_open_files = most(RLIMIT_NOFILE), host.most_address_space = most(RLIMIT_AS);
+    host.kept_files = host.files / machine::files_part;
+    host.most_numbered = process::most_numbered, host.own_processes = process::resident_processes;
+    host.level_name = [](std::int64_t level) { return std::string_view{filter::level_of(static_cast<int>(level)).name}; };
+    host.files_of = [](std::int64_t bytes, std::int64_t memory) { return process::scratch_files(bytes, memory); };
+    return host;
+}
+
+/// What the watcher is told of a setup.
+inline process::limits limits_of(key::setup const& s) {
+    process::limits held;
+    held.wall_ns = s.wall_ns, held.output_bytes = s.output_bytes, held.file_bytes = s.file_bytes, held.open_files = s.open_files;
+    held.memory_bytes = s.memory_bytes, held.cpu_seconds = s.cpu_seconds, held.cpus = s.cpus, held.user_processes = s.user_processes;
+    held.tree_memory_bytes = s.tree_memory_bytes, held.all_files = s.all_files, held.file_shares = s.file_shares;
+    held.tree_pids = s.tree_pids, held.numbered_pids = s.numbered_pids, held.tree_cores = s.tree_cores;
+    held.scratch_bytes = s.scratch_bytes, held.scratch_inodes = s.scratch_inodes, held.level = s.level;
+    return held;
+}
+
+} // namespace sb::local
