@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Runs a command confined and measured: confine FOLDER CMD [ARG…]
-#include <sb/sandbox/confine.hpp>
+#include <sb/local/confine.hpp>
 #include <cstdio>
 
 int main(int argc, char** argv) {
     if (argc < 3) return std::fputs("usage: confine FOLDER CMD [ARG...]\n", stderr), 2;
-    sb::sandbox::confine_request what;
+    sb::local::confine_request what;
     what.work = argv[1]; // the command sees it and may write in it: its writes go to a copy
     what.argv.assign(argv + 2, argv + argc);
     what.wall_s = 5;
     what.memory_bytes = 256 << 20;
     what.processes = 64;
 
-    auto const got = sb::sandbox::confine(what);
+    auto const got = sb::local::confine(what);
     if (got.has_error()) return std::fprintf(stderr, "confine: %s\n", got.error().what.c_str()), 4;
     for (auto const& each : got->loose) std::fprintf(stderr, "confine: %s\n", each.c_str());
     std::fwrite(got->out.data(), 1, got->out.size(), stdout);

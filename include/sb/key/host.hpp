@@ -28,6 +28,9 @@ struct host {
     std::string_view (*level_name)(std::int64_t) = nullptr; ///< what a step of strictness is called
     /// Files that a workspace of so many bytes may have under that limit on the tree's memory (negative: none).
     std::int64_t (*files_of)(std::int64_t workspace_bytes, std::int64_t tree_memory_bytes) = nullptr;
+
+    /// Is there a control group for a run, whatever it holds or counts?
+    bool holds_trees() const noexcept { return tree_memory || tree_pids || tree_cores || tree_time; }
 };
 
 } // namespace sb::key

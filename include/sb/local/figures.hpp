@@ -37,6 +37,8 @@ inline void count_group(run::run_figures& r, watch::outcome const& got) {
     if (group.throttled_ns && *group.throttled_ns > 0) r.cpu_throttled_s = static_cast<double>(*group.throttled_ns) / 1e9;
 }
 
+} // namespace detail
+
 inline run::run_figures figures_of(watch::outcome const& got, run::job const& what) {
     run::run_figures r;
     watch::usage used;
@@ -50,13 +52,11 @@ inline run::run_figures figures_of(watch::outcome const& got, run::job const& wh
     }
     r.left_running = got.left_running;
     r.net_rx_bytes = got.net_rx_bytes, r.net_tx_bytes = got.net_tx_bytes;
-    if (got.group) count_group(r, got);
+    if (got.group) detail::count_group(r, got);
     if (!r.max_pids && got.refused_forks > 0 && what.setup.copies == 1) r.max_pids = what.setup.numbered_pids; // so many there were when one more was refused
     if (!r.max_pids && got.processes_made == 1) r.max_pids = 1; // no peak is kept, or that of all runs, but there was one alone
     return r;
 }
-
-} // namespace detail
 
 /// Takes the texts out of `got`.
 inline run::outcome outcome_of(watch::outcome&& got, run::job const& what) {
@@ -65,7 +65,7 @@ inline run::outcome outcome_of(watch::outcome&& got, run::job const& what) {
     all.started_ns = got.started_ns, all.wall_s = got.wall_s;
     all.copies = static_cast<int>(got.copies.size());
     all.end = end_of_run(got, what.setup, all.limits_hit, all.copies_not_ok);
-    all.used = detail::figures_of(got, what);
+    all.used = figures_of(got, what);
     if (what.setup.level > 0) all.fresh = got.renewed;
     if (got.bystanders) all.noise = run_noise{got.bystanders->window_s, got.bystanders->steal_s, got.bystanders->others_cpu_s};
     all.out = std::move(got.out), all.err = std::move(got.err);

@@ -11,7 +11,9 @@
 #include <sb/process/task_limit_here.hpp>
 #include <sb/local/sandbox_site.hpp>
 #include <sb/run/enforce.hpp>
+#include <sb/local/choose_view.hpp>
 #include <sb/local/hidden_command.hpp>
+#include <sb/local/sandbox_abilities.hpp>
 #include <sb/local/lease.hpp>
 #include <sb/local/local_backend.hpp>
 #include <sb/local/plain_backend.hpp>
@@ -60,11 +62,8 @@ public:
         SB_CHECK(made->take_groups(data_dir, asked.groups_below));
         SB_TRY(made->lent_, sandbox::lend_work(all.shown.work_place, all.user));
         all.owners = std::move(made->lent_.owners), all.lower = made->lent_.lower;
-        made->can_.walls = true;
         made->can_.jobs = asked.jobs;
-        auto const machine = cgroup::machine_size::read();
-        made->can_.memory_bytes = machine.memory_bytes, made->can_.pids = machine.pids;
-        made->can_.files = machine::most_files_here(), made->can_.mappings = machine::most_mappings_here();
+        learn_machine(made->can_);
         made->facts_ = made->describe();
         return made;
     }
@@ -113,33 +112,14 @@ private:
 
     result<void> choose_view(sandbox_choices const& asked, std::string_view path) {
         auto& shown = session_.shown;
-        SB_TRY(shown.work_place, sandbox::workspace_folder(asked.work.empty() ? "." : asked.work));
-        shown.work = shown.work_place.path();
-        if (!asked.system.empty()) {
-            auto root = files::pinned::open(asked.system);
-            if (root.has_error()) return caller_error(cat("--root ", asked.system, ": ", root.error().what));
-            shown.system = root->path();
-            bool const any = std::any_of(std::begin(sandbox::system_folders), std::end(sandbox::system_folders),
-                                         [&](std::string_view name) { return ::faccessat(root->fd(), std::string{name}.c_str(), F_OK, 0) == 0; });
-            if (!any) return caller_error(cat("--root ", asked.system, ": holds none of the system folders (usr, bin, lib)"));
-            if (shown.system != "/") shown.system_place = std::move(*root);
-        }
+        SB_CHECK(show_workspace(shown, asked.work.empty() ? "." : asked.work));
+        if (!asked.system.empty()) SB_CHECK(show_system(shown, asked.system));
         shown.boot_id = sandbox::random_uuid();
         if (shown.system == "/") { // once for all workers
             if (unique_fd const etc{::open("/etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)}; etc) shown.etc = sandbox::public_etc{etc.get(), true}.of(sandbox::shown_of_etc);
         }
-        for (auto const& each : asked.bindings) {
-            SB_TRY(auto made, sandbox::parse_binding(each));
-            SB_CHECK(check_target(made));
-            shown.bindings.push_back(std::move(made));
-        }
-        if (!asked.bind_path) return {};
-        split(path, ':', [&](std::string_view folder) {
-            if (!folder.starts_with('/')) return; // it means the current folder of whoever looks, and that is the workspace
-            auto real = files::pinned::open(std::string{folder});
-            if (real.has_error() || sandbox::shows(shown, real->path()) || sandbox::is_root_folder(*real)) return;
-            shown.bindings.push_back({real->path(), std::string{folder}, false, *real});
-        });
+        for (auto const& each : asked.bindings) SB_CHECK(show_binding(shown, each));
+        if (asked.bind_path) show_folders(shown, path);
         return {};
     }
 
@@ -165,16 +145,6 @@ private:
         return check(data_dir, files::for_data, false);
     }
 
-    /// In a system folder, which is read-only, there must be something to put the binding on.
-    result<void> check_target(sandbox::binding const& made) const {
-        for (auto const name : sandbox::system_folders) {
-            if (!files::is_below(made.target, cat("/", name))) continue;
-            if (auto const path = cat(session_.shown.system == "/" ? "" : session_.shown.system, made.target); ::access(path.c_str(), F_OK) != 0)
-                return caller_error(cat("--bind ", made.source, ":", made.target, ": there is no ", made.target, ", and /", name, " is read-only; choose another DST"));
-        }
-        return {};
-    }
-
     result<void> take_groups(std::string const& data_dir, std::string const& below) {
         auto terms = new_lease(cgroup::random_id());
         if (::geteuid() == 0 && process::all_payload_ids.contains(session_.user.uid) && session_.user.uid != process::first_payload_id) terms.uid = session_.user.uid;
@@ -191,17 +161,8 @@ private:
         });
         if (!lease_ && terms.uid) SB_CHECK(write_down()); // where no group can be made
         SB_TRY(auto found, std::move(found_or_not));
-        using cgroup::controller;
-        can_.tree_memory = found.has(controller::memory), can_.why_no_memory = found.why_not(controller::memory);
-        can_.tree_pids = found.has(controller::pids), can_.why_no_pids = found.why_not(controller::pids);
-        can_.tree_cores = found.has(controller::cpu), can_.why_no_cores = found.why_not(controller::cpu);
-        can_.tree_time = found.has(controller::cpuacct);
-        if (!can_.tree_pids) {
-            auto const limit = process::can_limit_tasks(session_.user);
-            can_.numbered_pids = !limit.has_error();
-            if (limit.has_error()) can_.why_no_numbers = limit.error().what;
-        }
-        if (!can_.tree_memory && !can_.tree_pids && !can_.tree_cores && !can_.tree_time) return {};
+        learn_groups(can_, found, session_.user);
+        if (!can_.holds_trees()) return {};
         if (lease_ && terms.switched_on != found.switched_on()) { // the kernel did not take all
             terms.switched_on = found.switched_on();
             SB_CHECK(lease_->change(terms));

@@ -2,7 +2,7 @@
 // One command, confined and measured, in one call: for programs that embed the sandbox.
 //
 // How it works: a forked child owns all there is of the sandbox, so the caller's signals, limits and children stay as
-// they are: it makes the control group and the box, lets the watcher run the command, takes the figures and clears away.
+// they are: it makes what a worker of sb-exec makes (sandbox_site.hpp), lets the watcher run the command, takes the figures and clears up.
 // What it learnt comes back in shared memory, the two streams in files without a name. When the caller dies, the kernel
 // sends the child SIGTERM, and it ends the run and clears away all the same.
 #pragma once
@@ -10,34 +10,40 @@
 #include <sb/core/last_resort.hpp>
 #include <sb/core/secret.hpp>
 #include <sb/files/path.hpp>
-#include <sb/machine/cpus.hpp>
-#include <sb/process/task_limit_here.hpp>
-#include <sb/sandbox/box.hpp>
+#include <sb/key/list.hpp>
+#include <sb/local/choose_view.hpp>
+#include <sb/local/figures.hpp>
+#include <sb/local/host_abilities.hpp>
+#include <sb/local/sandbox_abilities.hpp>
+#include <sb/local/sandbox_site.hpp>
+#include <sb/process/limits.hpp>
 #include <sb/sandbox/lend_work.hpp>
 #include <sb/watch/input_file.hpp>
 #include <sb/watch/watch.hpp>
 #include <algorithm>
-#include <cmath>
 #include <csignal>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <utility>
 #include <vector>
 
-namespace sb::sandbox {
+namespace sb::local {
 
 /// What to run, what it sees, and what holds it. Limits are of the whole tree; `limits::none` is no limit.
 struct confine_request {
     std::vector<std::string> argv; ///< a path as the command sees it, or a name to be found in /usr/local/bin, /usr/bin and /bin
     std::string work; ///< folder that it sees at its own path, and works in; what it writes there is gone with it. Empty: none
-    std::vector<binding> bindings; ///< more to be seen, by absolute paths
+    std::vector<sandbox::binding> bindings; ///< more to be seen, by absolute paths
     std::vector<std::string> environment{"PATH=/usr/local/bin:/usr/bin:/bin"}; ///< NAME=VALUE; HOME and TMPDIR are added
     std::string input = "/dev/null"; ///< file that becomes standard input
     std::string groups_below; ///< v2 control group in which one of its own is made; empty: in the caller's
-    int level = filter::default_level; ///< see security_level.hpp
+    int level = default_level; ///< see security_level.hpp
     double wall_s = 30;
     std::int64_t memory_bytes = process::limits::none, processes = 1024, cpu_seconds = process::limits::none;
     std::int64_t open_files = 1024; ///< a process
@@ -93,20 +99,20 @@ struct confine_report {
     static void put(char (&into)[Size], std::string_view text) noexcept { into[text.copy(into, Size - 1)] = '\0'; }
 };
 
-inline result<std::string> program_of(confine_request const& what, view const& shown) {
+inline result<std::string> program_of(confine_request const& what, sandbox::view const& shown) {
     auto const& name = what.argv.front();
     std::vector<std::string> places;
     if (name.find('/') == std::string::npos) places = {"/usr/local/bin/" + name, "/usr/bin/" + name, "/bin/" + name};
-    else places = {name.starts_with('/') ? name : cat(shown.work.empty() ? sandbox_home : std::string_view{shown.work}, "/", name)};
+    else places = {name.starts_with('/') ? name : cat(shown.work.empty() ? sandbox::sandbox_home : std::string_view{shown.work}, "/", name)};
     for (auto const& each : places) {
-        if (!shows(shown, each)) return caller_error(cat("command ", name, ": outside of what it would see; name its folder in the workspace or the bindings"));
+        if (!sandbox::shows(shown, each)) return caller_error(cat("command ", name, ": outside of what it would see; name its folder in the workspace or the bindings"));
         bool const bound = std::any_of(shown.bindings.begin(), shown.bindings.end(), [&](auto const& one) { return files::is_below(each, one.target); });
         if (bound || ::access(each.c_str(), X_OK) == 0) return each; // under a binding's name another file may be there: exec will tell
     }
     return caller_error(cat("command ", name, ": not found, or not executable"));
 }
 
-/// In the child that owns the run.
+/// In the child that owns the run: what a worker of sb-exec does, once.
 class confinement {
 public:
     confinement(confine_request const& what, confine_report& told) : what_{what}, told_{told} {}
@@ -115,42 +121,25 @@ public:
         SB_CHECK(process::adopt_orphans());
         SB_TRY(auto runs, watch::watcher::make(out, err));
         SB_TRY(auto room, process::order_room::make());
-        nursery_plan plan;
-        SB_CHECK(choose_view(plan.shown));
+        sandbox_session session;
+        SB_CHECK(choose_view(session.shown));
         watch::job task;
-        SB_TRY(task.path, program_of(what_, plan.shown));
-        SB_TRY(plan.user, process::choose_payload_user());
-        SB_TRY(auto lent, lend_work(plan.shown.work_place, plan.user));
-        plan.owners = std::move(lent.owners), plan.lower = lent.lower;
+        SB_TRY(task.path, program_of(what_, session.shown));
+        SB_TRY(session.user, process::choose_payload_user());
+        SB_TRY(auto lent, sandbox::lend_work(session.shown.work_place, session.user));
+        session.owners = std::move(lent.owners), session.lower = lent.lower;
+        SB_TRY(session.clone_key, make_secret());
+        session.sockets = machine::socket_share::of_machine(1);
 
-        SB_TRY(auto host, cgroup::cgroup_host::find(cgroup::random_id(), what_.groups_below));
-        auto const held = hold_what_can_be(host, plan.user, task.held);
-        std::optional<cgroup::cgroup> group;
-        if (can_group_) {
-            SB_TRY(auto made, cgroup::cgroup::make(host, "confined"));
-            group.emplace(std::move(made));
-            if (::geteuid() == 0) SB_CHECK(group->give_to(plan.user.uid));
-        }
-        if (group) {
-            SB_TRY(task.clone_key, make_secret());
-        }
-        box_plan walls{what_.level, {}, task.held.numbered_pids};
-        SB_TRY(walls.filter, filter::make_filter(filter::level_of(walls.level), {task.clone_key, plan.shown.host_writable()}));
-        SB_TRY(auto origin, nursery::make(plan, room, group ? &*group : nullptr));
-        SB_TRY(auto place, box::make(origin, walls, {task.held.scratch_bytes, process::scratch_files(task.held.scratch_bytes, held.memory_bytes)}));
-        int socket_count = -1;
-        if (group) {
-            SB_TRY(auto const in_force, group->hold(held));
-            if (in_force.socket_bytes) socket_count = group->socket_count();
-            SB_TRY([[maybe_unused]] bool const moved, group->begin());
-            task.group = group->run_leaf();
-        }
-        task.sockets = place.sockets(machine::socket_share::of_machine(1), held.memory_bytes);
-        if (socket_count >= 0) task.sockets.group = socket_count, task.sockets.most = held.socket_bytes;
+        SB_TRY(auto groups, cgroup::cgroup_host::find(cgroup::random_id(), what_.groups_below));
+        key::host can;
+        learn_machine(can), learn_groups(can, groups, session.user);
+        if (can.holds_trees()) session.groups = &groups;
+        run::job asked; // as its figures are told
+        asked.setup = hold_what_can_be(as_seen_here(can));
+        task.held = limits_of(asked.setup);
+        SB_TRY(auto site, sandbox_site::make(session, 0, room));
         task.argv = what_.argv, task.environment = what_.environment;
-        task.environment.push_back(cat("HOME=", sandbox_home));
-        task.environment.push_back("TMPDIR=/tmp");
-        task.folder = plan.shown.work.empty() ? std::string{sandbox_home} : plan.shown.work;
         task.keep_output = true;
         watch::input_file input;
         if (what_.input != watch::nothing_to_read) {
@@ -158,73 +147,70 @@ public:
             if (watch::input_file::takes(input.facts())) input.guard();
             task.in = input.name(), task.in_called = input.was_named() ? input.called() : std::string{};
         }
+        SB_CHECK(site->make_ready(task));
         last_resort overdue; // whatever keeps us from looking at the clock
         overdue.in(task.held.wall_ns + most_overdue_ns);
-        auto const got = runs.run(task, room, place.reaper());
+        auto got = runs.run(task, room, site->reaper());
         overdue.never();
-        return tell(got, place, group ? &*group : nullptr);
+        site->finish(got);
+        auto const told = tell(got, asked);
+        site->close();
+        return told;
     }
 
 private:
     static constexpr std::int64_t most_overdue_ns = 30'000'000'000;
 
-    result<void> choose_view(view& shown) const {
-        if (!what_.work.empty()) {
-            SB_TRY(shown.work_place, workspace_folder(what_.work));
-            shown.work = shown.work_place.path();
-        }
-        for (auto const& each : what_.bindings) {
-            SB_TRY(auto made, parse_binding(cat(each.source, ":", each.target, std::string_view{each.writable ? ":rw" : ":ro"})));
-            shown.bindings.push_back(std::move(made));
-        }
+    result<void> choose_view(sandbox::view& shown) const {
+        if (!what_.work.empty()) SB_CHECK(show_workspace(shown, what_.work));
+        for (auto const& each : what_.bindings)
+            SB_CHECK(show_binding(shown, cat(each.source, ":", each.target, std::string_view{each.writable ? ":rw" : ":ro"})));
         return {};
     }
 
-    /// By a control group what one can hold here; else for each process, and that is said.
-    cgroup::group_limits hold_what_can_be(cgroup::cgroup_host const& host, process::payload_user const& user, process::limits& each) {
+    /// What the keys of a preset would set up. What does not hold for the whole tree here is told.
+    key::setup hold_what_can_be(key::host const& here) {
+        struct asked {
+            key::definition const* key;
+            key::amount is;
+            bool given;
+        };
+        asked const all[] = {{&key::timeout, key::seconds{what_.wall_s}, true},
+                             {&key::output_limit, key::bytes{what_.output_bytes}, what_.output_bytes >= 0},
+                             {&key::cpu_seconds, key::seconds{static_cast<double>(what_.cpu_seconds)}, what_.cpu_seconds >= 0},
+                             {&key::open_files_limit, key::integer{what_.open_files}, what_.open_files >= 0},
+                             {&key::memory_limit, key::bytes{what_.memory_bytes}, what_.memory_bytes >= 0},
+                             {&key::security_level, key::integer{what_.level}, true},
+                             {&key::pids_limit, key::integer{what_.processes}, what_.processes >= 0},
+                             {&key::cpu_limit, key::cores{what_.cores}, what_.cores >= 0},
+                             {&key::disk_limit, key::bytes{what_.scratch_bytes}, what_.scratch_bytes >= 0}};
+        key::setup to;
         std::string loose;
-        auto const say = [&](std::string_view which, cgroup::controller c) { loose += cat(loose.empty() ? "" : "\n", which, ": ", host.why_not(c)); };
-        cgroup::group_limits tree;
-        tree.socket_bytes = machine::socket_share::of_machine(1).beside(host.has(cgroup::controller::memory) ? what_.memory_bytes : process::limits::none);
-        each.wall_ns = static_cast<std::int64_t>(std::min(what_.wall_s, 1e9) * 1e9);
-        each.output_bytes = what_.output_bytes, each.scratch_bytes = what_.scratch_bytes, each.cpu_seconds = what_.cpu_seconds;
-        each.open_files = what_.open_files;
-        if (auto const all = machine::most_files_here(); all > 0) each.all_files = all / machine::files_part;
-        for (auto const c : {cgroup::controller::memory, cgroup::controller::pids, cgroup::controller::cpu, cgroup::controller::cpuacct}) can_group_ = can_group_ || host.has(c);
-        if (what_.memory_bytes >= 0) {
-            if (host.has(cgroup::controller::memory)) tree.memory_bytes = what_.memory_bytes;
-            else each.memory_bytes = what_.memory_bytes, say("memory holds for each process", cgroup::controller::memory);
+        for (auto const& each : all) {
+            if (!each.given) continue;
+            auto const told = each.key->plan(each.is, here, to);
+            auto const why = !told.achieved ? cat(" cannot be enforced: ", told.by) : told.loose.empty() ? std::string{} : cat(" ", told.loose);
+            if (!why.empty()) loose += cat(loose.empty() ? "" : "\n", each.key->name, why);
         }
-        if (what_.processes >= 0) {
-            if (host.has(cgroup::controller::pids)) tree.pids = what_.processes;
-            else if (what_.processes <= process::most_numbered && !process::can_limit_tasks(user).has_error()) each.numbered_pids = what_.processes;
-            else each.user_processes = what_.processes + process::resident_processes, say("that processes run out stays unknown", cgroup::controller::pids);
-        }
-        if (what_.cores >= 0) {
-            if (host.has(cgroup::controller::cpu)) tree.cores = std::min(what_.cores, static_cast<double>(machine::usable_cpus()));
-            else each.cpus = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(what_.cores)), 1, machine::usable_cpus()), say("cores are rounded up", cgroup::controller::cpu);
-        }
+        key::outcome unused;
+        for (auto const& each : all)
+            if (each.given && each.key->finish) each.key->finish(unused, here, to);
         confine_report::put(told_.loose, loose);
-        return tree;
+        return to;
     }
 
-    result<void> tell(watch::outcome const& got, box& place, cgroup::cgroup* group) {
+    result<void> tell(watch::outcome const& got, run::job const& asked) {
         if (!got.trouble.empty()) return system_error(got.trouble);
         auto const& first = got.copies.front();
-        if (first.failure) return errno_error(process::name_of(first.failure.step), what_.argv.front(), first.failure.code);
+        if (first.failure) return errno_error(name_of(first.failure.step), what_.argv.front(), first.failure.code);
         told_.status = first.status, told_.killed_by = got.killed_by, told_.wall_s = got.wall_s, told_.left_running = got.left_running;
-        auto used = first.used;
-        used.add(got.orphans);
-        if (used.known) told_.cpu_s = used.user_s + used.system_s;
-        if (used.known && !hidden_by_caller(used.peak_rss_bytes)) told_.peak_bytes = used.peak_rss_bytes;
-        told_.out_of_space = place.is_full();
-        if (auto const made = place.tasks_made(); made && got.processes_made) told_.out_of_processes = *got.processes_made > *made;
-        if (!group) return {};
-        auto const figures = group->end(); // on v2 of the command alone, on v1 with the reaper beside it
-        if (figures.cpu_ns) told_.cpu_s = static_cast<double>(std::max<std::int64_t>(*figures.cpu_ns - (group->run_leaf() >= 0 ? 0 : got.reaper_cpu_ns), 0)) / 1e9;
-        if (figures.memory_peak_bytes && figures.memory_base_bytes)
-            told_.peak_bytes = std::max<std::int64_t>(*figures.memory_peak_bytes - *figures.memory_base_bytes, 0), told_.peak_of_tree = true;
-        told_.out_of_memory = figures.oom_kills.value_or(0) > 0, told_.out_of_processes = told_.out_of_processes || figures.fork_refusals.value_or(0) > 0;
+        auto const used = figures_of(got, asked);
+        if (used.cpu_user_s) told_.cpu_s = *used.cpu_user_s + used.cpu_sys_s.value_or(0);
+        told_.peak_of_tree = got.group && got.group->memory_peak_bytes && got.group->memory_base_bytes;
+        if (used.peak_rss_bytes && (told_.peak_of_tree || !hidden_by_caller(*used.peak_rss_bytes))) told_.peak_bytes = *used.peak_rss_bytes;
+        told_.out_of_space = got.scratch_full;
+        told_.out_of_memory = got.group && got.group->oom_kills.value_or(0) > 0;
+        told_.out_of_processes = got.refused_forks > 0 || (got.group && got.group->fork_refusals.value_or(0) > 0);
         return {};
     }
 
@@ -240,7 +226,6 @@ private:
 
     confine_request const& what_;
     confine_report& told_;
-    bool can_group_ = false;
 };
 
 /// The child's whole life. Nothing of the caller is undone twice, so it leaves by _exit.
@@ -303,4 +288,4 @@ inline result<confined> confine(confine_request const& what) {
     return all;
 }
 
-} // namespace sb::sandbox
+} // namespace sb::local

@@ -3,13 +3,13 @@
 #include "support/kernel.hpp"
 #include "support/catch.hpp"
 #include "support/child.hpp"
-#include <sb/sandbox/confine.hpp>
+#include <sb/local/confine.hpp>
 #include <algorithm>
 #include <csignal>
 #include <sys/resource.h>
 #include <thread>
 
-using namespace sb::sandbox;
+using namespace sb::local;
 using namespace sb::test;
 
 namespace {
