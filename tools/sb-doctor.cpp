@@ -2,9 +2,9 @@
 // sb-doctor - what this host can isolate, limit and measure, and what mends the rest
 #include "manual.hpp"
 #include <sb/cli/tool.hpp>
-#include <sb/doctor/host.hpp>
+#include <sb/doctor/examine_host.hpp>
 #include <sb/record/event.hpp>
-#include <sb/run/environment.hpp>
+#include <sb/run/payload_environment.hpp>
 #include <sb/doctor/trial.hpp>
 #include <algorithm>
 #include <string>

@@ -3,8 +3,8 @@
 #include "manual.hpp"
 #include <sb/app/exec.hpp>
 #include <sb/cli/tool.hpp>
-#include <sb/key/manual.hpp>
-#include <sb/key/manual.hpp>
+#include <sb/key/limits_manual.hpp>
+#include <sb/key/limits_manual.hpp>
 #include <sb/record/event.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/record/run.hpp>

@@ -2,7 +2,7 @@
 // sb-settings - show a settings file as JSON
 #include "manual.hpp"
 #include <sb/cli/tool.hpp>
-#include <sb/yaml/read.hpp>
+#include <sb/yaml/read_yaml.hpp>
 #include <string>
 #include <vector>
 

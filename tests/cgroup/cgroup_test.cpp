@@ -469,8 +469,8 @@ TEST_CASE("on v2 a process of another user clones its payload into its place, fr
     REQUIRE(::pipe(out) == 0);
     clone_args shared{};
     shared.exit_signal = SIGCHLD, shared.flags = CLONE_FILES; // the leaf's number is to mean the same to both
-    auto const keeper = static_cast<pid_t>(::syscall(SYS_clone3, &shared, sizeof shared));
-    if (keeper == 0) {
+    auto const supervisor = static_cast<pid_t>(::syscall(SYS_clone3, &shared, sizeof shared));
+    if (supervisor == 0) {
         int leaf = -1;
         if (::read(in[0], &leaf, sizeof leaf) != sizeof leaf || ::unshare(CLONE_NEWCGROUP) != 0) ::_exit(9);
         if (::write(out[1], &leaf, sizeof leaf) != sizeof leaf || ::read(in[0], &leaf, sizeof leaf) != sizeof leaf) ::_exit(9);
@@ -484,15 +484,15 @@ TEST_CASE("on v2 a process of another user clones its payload into its place, fr
         }
         ::_exit(payload < 0 ? 100 + errno : WEXITSTATUS(wait_for(payload)));
     }
-    REQUIRE(keeper > 0);
+    REQUIRE(supervisor > 0);
     int leaf = -1;
-    REQUIRE_FALSE(t.group->enter(keeper).has_error());
+    REQUIRE_FALSE(t.group->enter(supervisor).has_error());
     REQUIRE(::write(in[1], &leaf, sizeof leaf) == sizeof leaf);
     REQUIRE(::read(out[0], &leaf, sizeof leaf) == sizeof leaf);
-    REQUIRE_FALSE(t.group->settle(keeper).has_error());
+    REQUIRE_FALSE(t.group->settle(supervisor).has_error());
     REQUIRE_FALSE(t.group->give_to(65534).has_error());
     leaf = t.group->run_leaf();
     REQUIRE(::write(in[1], &leaf, sizeof leaf) == sizeof leaf);
-    CHECK(WEXITSTATUS(wait_for(keeper)) == 0);
+    CHECK(WEXITSTATUS(wait_for(supervisor)) == 0);
     for (int const fd : {in[0], in[1], out[0], out[1]}) ::close(fd);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests of near.hpp, random.hpp and units.hpp.
 #include "support/catch.hpp"
-#include <sb/core/near.hpp>
+#include <sb/core/did_you_mean.hpp>
 #include <sb/core/random.hpp>
 #include <sb/core/units.hpp>
 #include <clocale>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "support/box_slot.hpp"
+#include "support/sandbox_slot.hpp"
 #include <atomic>
 #include <sb/files/copy_tree.hpp>
 #include <sb/files/folder.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Any bytes as lines, arriving in any pieces: the same lines come out however the input was cut, every instruction set
 // finds the same members, the strict walk agrees with the parser, and records of other kinds pass unchanged.
-#include <sb/core/source.hpp>
+#include <sb/core/input_source.hpp>
 #include <sb/json/line_reader.hpp>
 #include <sb/json/lines.hpp>
 #include <sb/record/rank.hpp>

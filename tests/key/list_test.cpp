@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include <sb/key/manual.hpp>
-#include <sb/key/preset.hpp>
+#include <sb/key/limits_manual.hpp>
+#include <sb/key/preset_amounts.hpp>
 #include <map>
 #include <set>
 

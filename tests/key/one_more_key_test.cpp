@@ -2,7 +2,7 @@
 // A key is a definition in a file of its own and a line in a list: nothing else has to know it.
 #include "key/spare_cores.hpp"
 #include "support/catch.hpp"
-#include <sb/key/manual.hpp>
+#include <sb/key/limits_manual.hpp>
 #include <sb/run/enforce.hpp>
 
 using namespace sb;

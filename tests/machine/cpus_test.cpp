@@ -48,7 +48,7 @@ TEST_CASE("a process and its helper keep to one processor until others want it")
         return;
     }
     auto const neighbours = CPU_COUNT(&all) - 1;
-    bystander_load const calm{0.1, 0, 0.1 * neighbours}, busy{0.1, 0, 0.1 * (neighbours + 0.6)};
+    machine_noise const calm{0.1, 0, 0.1 * neighbours}, busy{0.1, 0, 0.1 * (neighbours + 0.6)};
     home_cpu home{1, neighbours};
     auto const one = choose_cpus(1, 1);
     sleeper helper, another;
@@ -80,7 +80,7 @@ TEST_CASE("a process and its helper keep to one processor until others want it")
         CHECK(calm_looks() > first);
     }
     SECTION("and a little more work than the neighbours' keeps them away") {
-        bystander_load const near{0.1, 0, 0.1 * (neighbours + 0.2)};
+        machine_noise const near{0.1, 0, 0.1 * (neighbours + 0.2)};
         home.saw(near), home.settle(helper.pid);
         CHECK(at_home());
         home.saw(busy);

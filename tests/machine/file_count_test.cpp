@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "support/box_slot.hpp"
+#include "support/sandbox_slot.hpp"
 #include <sb/core/clock.hpp>
 #include <sb/machine/file_count.hpp>
 #include <poll.h>
@@ -107,7 +107,7 @@ TEST_CASE("whoever descends from the first process of a sandbox is counted and k
     CHECK(::kill(counted.first, 0) == 0);
 }
 
-TEST_CASE("what a program that cannot be read keeps is counted too", "[box]") {
+TEST_CASE("what a program that cannot be read keeps is counted too", "[sandbox]") {
     NEEDS_ISOLATION();
     constexpr std::int64_t each = 300, any = 1'000'000;
     slot here;
@@ -138,7 +138,7 @@ TEST_CASE("what a program that cannot be read keeps is counted too", "[box]") {
     CHECK(bounded < table + (hidden ? 1 : 2) * each);
 }
 
-TEST_CASE("what a run keeps is counted, in tables of open files and in mappings", "[box]") {
+TEST_CASE("what a run keeps is counted, in tables of open files and in mappings", "[sandbox]") {
     NEEDS_ISOLATION();
     slot here;
     here.make_ready();

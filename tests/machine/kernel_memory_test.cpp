@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Memory of the kernel's that nobody counts: told from what comes and goes, and laid to whom it belongs.
-#include "support/box_slot.hpp"
+#include "support/sandbox_slot.hpp"
 #include <sb/core/clock.hpp>
 #include <sb/machine/kernel_memory.hpp>
 #include <sb/sandbox/tcp_leftovers.hpp>

@@ -18,6 +18,10 @@ heavy=$(grep -lE '^#include <(iostream|sstream|fstream|iomanip|regex|locale|file
 unguarded=$(find include/sb -name '*.hpp' | while read -r f; do grep -q '^#pragma once' "$f" || echo "$f"; done)
 [ -z "$unguarded" ] || complain 'no #pragma once' "$unguarded"
 
+# one name, one meaning: who is told a header's name finds that header.
+twice=$(find include/sb -name '*.hpp' | sed 's|.*/||' | sort | uniq -d | while read -r name; do find include/sb -name "$name"; done)
+[ -z "$twice" ] || complain 'two headers with one name' "$twice"
+
 unmanaged=$(for f in tools/sb*.cpp; do [ -f "${f%.cpp}.md" ] || echo "$f"; done)
 [ -z "$unmanaged" ] || complain 'no manual beside it' "$unmanaged"
 

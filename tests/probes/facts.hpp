@@ -157,7 +157,7 @@ inline std::vector<fact> const& facts() {
           {"tcp_share", "", "ok memory", ""},
           {"udp_share", "", "ok memory", ""}},
          where::plain, "mib=16 share=1"},
-        {70, "crowd", "600 processes that all run and share a map of 128 MiB, under TIMEOUT 3 s", "ended by TIMEOUT, 2 s late at most", "rank of the zygote; SIGKILL to the tree",
+        {70, "crowd", "600 processes that all run and share a map of 128 MiB, under TIMEOUT 3 s", "ended by TIMEOUT, 2 s late at most", "rank of the init; SIGKILL to the tree",
          {{"", R"("TIMEOUT":3)", "timeout", ""}}, where::plain, "count=150 seconds=1 mib=8"},
         {71, "kernel_keeps", "128 MiB of file locks; 7 % of the machine's memory kept by single bytes in a TCP socket", "the run is ended, as memory", "the slot looks how the kernel's own memory grows",
          {{"locks", R"("MEMORY_LIMIT":"64Mi","OPEN_FILES_LIMIT":4096)", killed_or_not, "MEMORY_LIMIT"}, {"pages", "", "ok memory", ""}}, where::plain, "mib=16 share=1"},

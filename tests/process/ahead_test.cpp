@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The process of a run that waits for it: cloned ahead, called, let go, lost.
-#include "support/box_slot.hpp"
+#include "support/sandbox_slot.hpp"
 #include <csignal>
 #include <cstdlib>
 #include <string>
@@ -9,7 +9,7 @@
 using namespace sb::test;
 using namespace sb::process;
 
-TEST_CASE("a run is made by a child that was cloned ahead of it", "[box]") {
+TEST_CASE("a run is made by a child that was cloned ahead of it", "[sandbox]") {
     NEEDS_ISOLATION();
     slot here;
     auto const in_box = [&] { return sb::read_file(sb::cat("/proc/", here.place().reaper().pid, "/task/", here.place().reaper().pid, "/children")).value(); };
@@ -62,7 +62,7 @@ TEST_CASE("a run is made by a child that was cloned ahead of it", "[box]") {
         CHECK(here.shell("echo there") == "there\n");
         CHECK_FALSE(here.renewed);
     }
-    SECTION("its reaper stands still: it is ended by its time, with its box") {
+    SECTION("its reaper stands still: it is ended by its time, with its sandbox") {
         REQUIRE(::kill(here.place().reaper().pid, SIGSTOP) == 0);
         CHECK(here.shell("echo there; sleep 60", 1'000'000'000) == "there\n");
         CHECK(here.last().killed_by == sb::watch::killer::wall);
@@ -83,7 +83,7 @@ TEST_CASE("a run is made by a child that was cloned ahead of it", "[box]") {
         }
         CHECK_FALSE(here.renewed);
     }
-    SECTION("a reaper that stands still is not waited for long, and its box is discarded") {
+    SECTION("a reaper that stands still is not waited for long, and its sandbox is discarded") {
         REQUIRE(::kill(here.place().reaper().pid, SIGSTOP) == 0);
         auto const before = sb::monotonic_ns();
         here.place().reaper().let_go();

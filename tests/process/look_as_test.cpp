@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "support/box_slot.hpp"
+#include "support/sandbox_slot.hpp"
 #include <sb/process/look_as.hpp>
 
 using namespace sb::process;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A box whose namespaces hold how many processes and threads there may be: to the one, known when it was in the way, and
+// A sandbox whose namespaces hold how many processes and threads there may be: to the one, known when it was in the way, and
 // without a trace in the program.
 #include "support/kernel.hpp"
 #include "support/victim.hpp"
 #include <sb/files/path.hpp>
 #include <sb/process/task_limit_here.hpp>
-#include <sb/sandbox/box.hpp>
+#include <sb/sandbox/instance.hpp>
 #include <csignal>
 #include <memory>
 #include <string>
@@ -17,14 +17,14 @@ namespace {
 
 constexpr sb::sandbox::scratch_size small{1 << 20, 1024};
 
-/// One box under a limit; `why` says why there is none.
+/// One sandbox under a limit; `why` says why there is none.
 struct place {
     sb::watch::watcher runs = *sb::watch::watcher::make();
     order_room room = *order_room::make();
-    sb::sandbox::nursery_plan plan;
-    sb::sandbox::box_plan walls{sb::filter::default_level, sb::filter::make_filter(sb::filter::level_of(sb::filter::default_level)).value(), -1};
-    std::unique_ptr<sb::sandbox::nursery> origin;
-    std::unique_ptr<sb::sandbox::box> in;
+    sb::sandbox::template_plan plan;
+    sb::sandbox::instance_plan walls{sb::filter::default_level, sb::filter::make_filter(sb::filter::level_of(sb::filter::default_level)).value(), -1};
+    std::unique_ptr<sb::sandbox::sandbox_template> origin;
+    std::unique_ptr<sb::sandbox::instance> in;
     std::string why;
     std::int64_t refused = -1; ///< forks of the last run; -1: unknown
 
@@ -37,8 +37,8 @@ struct place {
         walls.most_tasks = limit;
         auto const victims = victim_path();
         plan.shown.bindings = {{sb::files::real_path(victims.substr(0, victims.rfind('/'))).value(), "/opt/victims", false}};
-        origin = std::make_unique<sb::sandbox::nursery>(sb::sandbox::nursery::make(plan, room, nullptr).value());
-        in = std::make_unique<sb::sandbox::box>(sb::sandbox::box::make(*origin, walls, small).value());
+        origin = std::make_unique<sb::sandbox::sandbox_template>(sb::sandbox::sandbox_template::make(plan, room, nullptr).value());
+        in = std::make_unique<sb::sandbox::instance>(sb::sandbox::instance::make(*origin, walls, small).value());
     }
     sb::watch::outcome run(std::vector<std::string> words, std::int64_t wall_ns = 10'000'000'000) {
         REQUIRE_FALSE(in->make_clean(small).has_error());
@@ -67,7 +67,7 @@ bool went_well(sb::watch::outcome const& got) { return got.trouble.empty() && go
 
 } // namespace
 
-TEST_CASE("as many processes or threads as the limit are there, and not one more", "[box]") {
+TEST_CASE("as many processes or threads as the limit are there, and not one more", "[sandbox]") {
     place p{31};
     NEEDS_A_LIMIT(p);
     for (char const* kind : {"processes", "threads"}) {
@@ -79,7 +79,7 @@ TEST_CASE("as many processes or threads as the limit are there, and not one more
     }
 }
 
-TEST_CASE("a limit of one lets a program run, and start none", "[box]") {
+TEST_CASE("a limit of one lets a program run, and start none", "[sandbox]") {
     place p{1};
     NEEDS_A_LIMIT(p);
     CHECK(went_well(p.run({"sh", "-c", ":"})));
@@ -88,7 +88,7 @@ TEST_CASE("a limit of one lets a program run, and start none", "[box]") {
     CHECK(p.refused == 1);
 }
 
-TEST_CASE("what has ended makes room, run after run", "[box]") {
+TEST_CASE("what has ended makes room, run after run", "[sandbox]") {
     place p{4};
     NEEDS_A_LIMIT(p);
     for (int i = 0; i < 20; ++i) {
@@ -97,7 +97,7 @@ TEST_CASE("what has ended makes room, run after run", "[box]") {
     }
 }
 
-TEST_CASE("every refusal is counted, also of who gives up and of who is killed", "[box]") {
+TEST_CASE("every refusal is counted, also of who gives up and of who is killed", "[sandbox]") {
     place p{3};
     NEEDS_A_LIMIT(p);
     CHECK_FALSE(went_well(p.run({"victim", "processes", "9"})));
@@ -111,18 +111,18 @@ TEST_CASE("every refusal is counted, also of who gives up and of who is killed",
     CHECK(bomb.refused == 0);
 }
 
-TEST_CASE("such a box ends as a whole when its keeper is killed, and by itself", "[box]") {
+TEST_CASE("such a sandbox ends as a whole when its supervisor is killed, and by itself", "[sandbox]") {
     for (int attempt = 0; attempt < 20; ++attempt) {
         place p{8};
         NEEDS_A_LIMIT(p);
-        CHECK(p.in->reaper().pid == p.in->keeper_pid());
-        auto const keeper = p.in->keeper_pid();
+        CHECK(p.in->reaper().pid == p.in->supervisor_pid());
+        auto const supervisor = p.in->supervisor_pid();
         auto const stopped = p.run({"sh", "-c", "sleep 60 & sleep 60"}, 50'000'000);
         CHECK(stopped.killed_by == sb::watch::killer::wall);
-        if (stopped.reaper_lost) continue; // it had no processor for some milliseconds: the box ends with it, and a run needs another
+        if (stopped.reaper_lost) continue; // it had no processor for some milliseconds: the sandbox ends with it, and a run needs another
         CHECK(went_well(p.run({"sh", "-c", "/bin/true; :"})));
         p.in->end();
-        CHECK(::kill(keeper, 0) == -1);
+        CHECK(::kill(supervisor, 0) == -1);
         return;
     }
     FAIL("no reaper answers in time");

@@ -95,7 +95,7 @@ case $quota in *' '*) period=${quota#* } quota=${quota% *} ;; esac
 as=$(limit_of 'Max address space') processes=$(limit_of 'Max processes') files=$(limit_of 'Max open files') size=$(limit_of 'Max file size') cpu=$(limit_of 'Max cpu time')
 processors=$(status_of Cpus_allowed_list)
 parent_of() { awk '/^PPid:/ { print $2 }' "/proc/$1/status"; }
-between=$(parent_of "$(parent_of "$payload")") # the zygote's parent
+between=$(parent_of "$(parent_of "$payload")") # the init's parent
 numbers=$(nsenter --preserve-credentials --user --pid --target "$between" cat /proc/sys/kernel/pid_max 2>/dev/null || echo none)
 scratch=$(stat -fc '%b %S' "$at/root/tmp" | awk '{ print $1 * $2 }')
 uids=$(status_of Uid | tr '\t' '\n' | tr ' ' '\n' | sort -u | tr -d '\n')
@@ -121,7 +121,7 @@ esac
 # who keeps the sandbox is counted where it cannot be told apart: up to three processes in a control group, one in a user namespace
 case $(by PIDS_LIMIT) in
 *'control group'*) [ "$pids" != none ] && [ $((pids - $(achieved PIDS_LIMIT))) -ge 0 ] && [ $((pids - $(achieved PIDS_LIMIT))) -le 3 ] || fail "PIDS_LIMIT: the record says $(achieved PIDS_LIMIT), the kernel $pids" ;;
-'pid_max'*) same PIDS_LIMIT $(($(achieved PIDS_LIMIT) + 301)) "$numbers" ;; # the first 300 are given once, and one is the zygote's
+'pid_max'*) same PIDS_LIMIT $(($(achieved PIDS_LIMIT) + 301)) "$numbers" ;; # the first 300 are given once, and one is the init's
 'RLIMIT_NPROC'*) same PIDS_LIMIT $(($(achieved PIDS_LIMIT) + 1)) "$processes" ;;
 *) fail "PIDS_LIMIT: by \"$(by PIDS_LIMIT)\"" ;;
 esac

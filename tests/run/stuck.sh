@@ -68,10 +68,10 @@ ends_within() { # SECONDS NAME
 no_helper_answers() { # of a run that has to have new memory before the next
     begin --repeat 2 -- sh -c 'mkdir -p d/d && : >/shared/begun; sleep 1'
     until_there begun || return 1
-    local keeper
-    keeper=$(named 'sb-exec keeper')
-    [ -n "$keeper" ] || { fail "no keeper in ${all[*]}"; return 1; }
-    kill -STOP "$keeper"
+    local supervisor
+    supervisor=$(named 'sb-exec mounts')
+    [ -n "$supervisor" ] || { fail "no supervisor in ${all[*]}"; return 1; }
+    kill -STOP "$supervisor"
     sleep 2
 }
 
@@ -85,7 +85,7 @@ done
 
 # a helper that does not answer: the slot waits for it and looks for nothing else
 for signal in TERM KILL; do
-    no_helper_answers && kill -$signal "$main" && ends_within 30 "a keeper that was stopped, SIG$signal"
+    no_helper_answers && kill -$signal "$main" && ends_within 30 "a supervisor that was stopped, SIG$signal"
 done
 
 # an answer that is larger than the socket between, so that its other part comes when the next run is over

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include <sb/stress/generate.hpp>
-#include <sb/key/preset.hpp>
+#include <sb/key/preset_amounts.hpp>
 #include <map>
 #include <set>
 

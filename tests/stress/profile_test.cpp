@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include <sb/stress/compose.hpp>
+#include <sb/stress/compose_preset.hpp>
 #include <map>
 #include <set>
 

@@ -10,7 +10,7 @@
 
 namespace sb::test {
 
-/// By Box and Muller.
+/// By Sandbox and Muller.
 class normal_values {
 public:
     explicit normal_values(std::uint64_t seed) : chance_{seed} {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "support/box_slot.hpp"
+#include "support/sandbox_slot.hpp"
 #include "support/child.hpp"
 #include <linux/filter.h>
 #include <linux/fs.h>
@@ -20,7 +20,7 @@ std::string read_all(std::string const& name) { return sb::read_file(name).value
 
 } // namespace
 
-TEST_CASE("what its owner may do to a file cannot be done to it as an input", "[box][input]") {
+TEST_CASE("what its owner may do to a file cannot be done to it as an input", "[sandbox][input]") {
     NEEDS_ISOLATION();
     folder here;
     auto const path = here / "input";
@@ -98,7 +98,7 @@ TEST_CASE("a link of another user's leads root to no other file", "[input]") {
     CHECK(read_all(input_file::open(here / "link").value().name()) == "root's");
 }
 
-TEST_CASE("a device is an input too, and no more can be done to it", "[box][input]") {
+TEST_CASE("a device is an input too, and no more can be done to it", "[sandbox][input]") {
     NEEDS_ISOLATION();
     auto input = input_file::open("/dev/zero").value();
     auto const open_name = input.name();

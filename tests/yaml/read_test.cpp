@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include <sb/json/write.hpp>
-#include <sb/yaml/read.hpp>
+#include <sb/yaml/read_yaml.hpp>
 #include <string>
 
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Reads the numbers to be tested: one a line, or a member of each JSON line, grouped by another member.
 #pragma once
+#include <sb/core/input_source.hpp>
 #include <sb/core/result.hpp>
-#include <sb/core/source.hpp>
 #include <sb/core/text.hpp>
 #include <sb/json/line_reader.hpp>
 #include <sb/json/number.hpp>

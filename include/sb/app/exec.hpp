@@ -11,7 +11,7 @@
 #include <sb/json/record.hpp>
 #include <sb/record/event.hpp>
 #include <sb/run/command_line.hpp>
-#include <sb/run/environment.hpp>
+#include <sb/run/payload_environment.hpp>
 #include <sb/run/host_facts.hpp>
 #include <sb/run/inputs.hpp>
 #include <sb/run/resume.hpp>

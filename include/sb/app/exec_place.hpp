@@ -5,12 +5,12 @@
 #include <sb/cli/io.hpp>
 #include <sb/files/own_folder.hpp>
 #include <sb/files/workspace.hpp>
-#include <sb/local/lease.hpp>
+#include <sb/local/held_lease.hpp>
 #include <sb/local/plain_backend.hpp>
 #include <sb/local/sandbox_backend.hpp>
 #include <sb/process/payload_user.hpp>
 #include <sb/run/backend.hpp>
-#include <sb/run/environment.hpp>
+#include <sb/run/payload_environment.hpp>
 #include <memory>
 #include <string>
 #include <unistd.h>

@@ -6,9 +6,9 @@
 #include <sb/cli/help.hpp>
 #include <sb/core/open_input.hpp>
 #include <sb/core/printable.hpp>
-#include <sb/key/preset.hpp>
+#include <sb/key/preset_amounts.hpp>
 #include <sb/run/inputs.hpp>
-#include <sb/stress/source.hpp>
+#include <sb/stress/preset_source.hpp>
 #include <optional>
 #include <poll.h>
 #include <string>

@@ -9,7 +9,7 @@
 #include <sb/core/text.hpp>
 #include <sb/core/units.hpp>
 #include <sb/json/record.hpp>
-#include <sb/run/idle_keys.hpp>
+#include <sb/run/unapplied_keys.hpp>
 #include <sb/run/report.hpp>
 #include <sb/run/session.hpp>
 #include <sb/run/steadiness.hpp>
@@ -23,7 +23,7 @@
 namespace sb::app {
 
 /// A row a scenario. What acted of its keys is shown where not all did in some.
-inline cli::record_columns<run::summary::row> run_columns(run::idle_keys const& unapplied) {
+inline cli::record_columns<run::summary::row> run_columns(run::unapplied_keys const& unapplied) {
     constexpr auto left = cli::table::align::left, right = cli::table::align::right;
     using row = run::summary::row;
     cli::record_columns<row> columns{
@@ -132,7 +132,7 @@ private:
     cli::io* io_;
     bool is_table_;
     run::summary summary_;
-    run::idle_keys unapplied_;
+    run::unapplied_keys unapplied_;
     run::steadiness steady_;
     std::string value_range_;
     cli::progress bar_;

@@ -10,11 +10,11 @@
 #include <sb/core/text.hpp>
 #include <sb/json/write.hpp>
 #include <sb/record/preset.hpp>
-#include <sb/stress/gate.hpp>
+#include <sb/stress/environment_mode.hpp>
 #include <sb/stress/generate.hpp>
 #include <sb/stress/keywords.hpp>
 #include <sb/stress/overrides.hpp>
-#include <sb/stress/plan.hpp>
+#include <sb/stress/preset_plan.hpp>
 #include <sb/stress/profile_set.hpp>
 #include <algorithm>
 #include <cstddef>

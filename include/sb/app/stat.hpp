@@ -8,7 +8,7 @@
 #include <sb/cli/io.hpp>
 #include <sb/cli/record_table.hpp>
 #include <sb/core/result.hpp>
-#include <sb/core/source.hpp>
+#include <sb/core/input_source.hpp>
 #include <sb/core/text.hpp>
 #include <algorithm>
 #include <cstddef>

@@ -2,7 +2,7 @@
 // The control group of one slot: its limits, its figures, its end.
 //
 // How it works: on v1 a folder in each hierarchy that counts or limits, and the slot's own processes sit in it beside the
-// payload. On v2 one folder with two below it: "keeper-side" for the slot's own processes, "run" for the payload, which
+// payload. On v2 one folder with two below it: "supervisor-side" for the slot's own processes, "run" for the payload, which
 // is cloned into it (CLONE_INTO_CGROUP, run_leaf()); limits and figures are those of "run" alone. A hybrid host has both:
 // v1 limits and counts, and the v2 folder, without controllers, is there for its cgroup.kill and cgroup.events.
 // Moving a process into a group costs milliseconds when no other was moved just before, so the slot's processes are
@@ -72,20 +72,20 @@ public:
         for (auto const& f : folders_) SB_CHECK(move(f.fd.get(), f.path, pid));
         return {};
     }
-    /// To the side of the keeper; makes the two folders on v2. No other process may be left in the slot's folder.
+    /// To the side of the supervisor; makes the two folders on v2. No other process may be left in the slot's folder.
     result<void> settle(pid_t pid) {
         if (!leafy_) return {};
         SB_CHECK(make_sides());
-        SB_CHECK(move(keeper_.get(), v2().path + "/keeper-side", pid));
+        SB_CHECK(move(supervisor_.get(), v2().path + "/supervisor-side", pid));
         return divide();
     }
-    /// Lets processes of `uid` clone others from "keeper-side" into "run". Needs the right to change owners.
+    /// Lets processes of `uid` clone others from "supervisor-side" into "run". Needs the right to change owners.
     result<void> give_to(uid_t uid) {
         given_ = uid;
         if (!leafy_) return {};
         SB_CHECK(make_sides());
         SB_CHECK(give(v2().fd.get(), v2().path));
-        SB_CHECK(give(keeper_.get(), v2().path + "/keeper-side"));
+        SB_CHECK(give(supervisor_.get(), v2().path + "/supervisor-side"));
         return give(run_.get(), run_path());
     }
     /// Folder for CLONE_INTO_CGROUP on v2, -1 where the payload is born in its place; `begin` may change it.
@@ -178,7 +178,7 @@ public:
         if (owner_ != ::getpid()) return {};
         owner_ = -1;
         meter_ = {};
-        run_.reset(), keeper_.reset();
+        run_.reset(), supervisor_.reset();
         result<void> all{};
         for (auto& f : folders_) {
             auto one = remove_groups(f.base, std::string_view{name_}.substr(group_prefix.size()));
@@ -209,7 +209,7 @@ private:
     static constexpr std::size_t at(controller c) noexcept { return static_cast<std::size_t>(c); }
     void take(cgroup& from) noexcept {
         name_ = std::move(from.name_), folders_ = std::move(from.folders_), hands_down_ = std::move(from.hands_down_);
-        run_ = std::move(from.run_), keeper_ = std::move(from.keeper_), meter_ = std::move(from.meter_);
+        run_ = std::move(from.run_), supervisor_ = std::move(from.supervisor_), meter_ = std::move(from.meter_);
         places_ = from.places_, held_ = from.held_, in_force_ = from.in_force_, imposed_ = from.imposed_, given_ = from.given_;
         here_ = from.here_, residents_bytes_ = from.residents_bytes_, residents_kernel_bytes_ = from.residents_kernel_bytes_;
         leafy_ = from.leafy_, divided_ = from.divided_, used_ = from.used_;
@@ -248,8 +248,8 @@ private:
         return made;
     }
     result<void> make_sides() {
-        if (keeper_) return {};
-        SB_TRY(keeper_, make_side("keeper-side"));
+        if (supervisor_) return {};
+        SB_TRY(supervisor_, make_side("supervisor-side"));
         SB_TRY(run_, make_side("run"));
         return {};
     }
@@ -383,7 +383,7 @@ private:
     std::vector<folder> folders_; // v2's last
     std::vector<std::string> hands_down_;
     group_places places_{}; // v2's are those of the slot's folder
-    unique_fd run_, keeper_;
+    unique_fd run_, supervisor_;
     group_meter meter_;
     detail::group_file memory_max_, memory_swap_, sockets_max_, pids_max_, cpu_max_, cpu_period_;
     std::optional<std::int64_t> residents_bytes_, residents_kernel_bytes_; // charged when nothing had run yet; of that the kernel's own

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One option of a tool, declared once: parsing, help, manual, completion, environment, settings and --explain read it.
 #pragma once
-#include <sb/core/near.hpp>
+#include <sb/core/did_you_mean.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <sb/core/units.hpp>

@@ -9,9 +9,9 @@
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/file_window.hpp>
+#include <sb/core/input_source.hpp>
 #include <sb/core/open_input.hpp>
 #include <sb/core/result.hpp>
-#include <sb/core/source.hpp>
 #include <sb/core/text.hpp>
 #include <algorithm>
 #include <cstdint>

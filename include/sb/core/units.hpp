@@ -21,7 +21,7 @@ struct seconds {
     friend bool operator==(seconds, seconds) = default;
 };
 
-namespace detail {
+/// A number and the unit behind it, as they were written.
 struct quantity {
     double number;
     std::string_view unit;
@@ -35,15 +35,14 @@ inline bool read_quantity(std::string_view text, quantity& into) {
     into.unit = trim(text.substr(static_cast<std::size_t>(end - text.data())));
     return true;
 }
-} // namespace detail
 
 /// "512Mi", "512MiB", "512mb", "1G", "0.5Gi", "4096". The letters count in 1024s, as the presets always meant them.
 inline result<bytes> parse_bytes(std::string_view text) {
     auto const wrong = [&](std::string_view why) {
         return caller_error(cat("size \"", text, "\": ", why, "; write bytes, or a number with Ki, Mi, Gi or Ti"));
     };
-    detail::quantity q{};
-    if (!detail::read_quantity(text, q)) return wrong("not a size");
+    quantity q{};
+    if (!read_quantity(text, q)) return wrong("not a size");
     auto unit = lowered(q.unit);
     if (unit == "b") unit.clear();
     if (unit.ends_with("ib")) unit.resize(unit.size() - 2);
@@ -63,11 +62,11 @@ inline result<bytes> parse_bytes(std::string_view text) {
 
 /// "250ms", "1.5s", "2m", "1h", "3d", "1w"; a bare number is seconds.
 inline result<seconds> parse_seconds(std::string_view text) {
-    detail::quantity q{};
+    quantity q{};
     auto const wrong = [&](std::string_view why) {
         return caller_error(cat("duration \"", text, "\": ", why, "; write a number with ms, s, m, h, d or w"));
     };
-    if (!detail::read_quantity(text, q)) return wrong("not a duration");
+    if (!read_quantity(text, q)) return wrong("not a duration");
     struct step {
         std::string_view unit;
         double seconds;

@@ -8,8 +8,8 @@
 #include <sb/filter/filter.hpp>
 #include <sb/filter/landlock.hpp>
 #include <sb/process/tried.hpp>
+#include <sb/sandbox/sandbox_init.hpp>
 #include <sb/sandbox/tcp_leftovers.hpp>
-#include <sb/sandbox/zygote.hpp>
 #include <array>
 #include <netinet/in.h>
 #include <string>

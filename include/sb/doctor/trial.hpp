@@ -5,10 +5,10 @@
 #include <sb/doctor/finding.hpp>
 #include <sb/files/own_folder.hpp>
 #include <sb/local/sandbox_backend.hpp>
-#include <sb/run/environment.hpp>
+#include <sb/run/payload_environment.hpp>
 #include <sb/run/host_facts.hpp>
 #include <sb/run/session.hpp>
-#include <sb/stress/read.hpp>
+#include <sb/stress/read_preset.hpp>
 #include <string>
 #include <unistd.h>
 #include <utility>

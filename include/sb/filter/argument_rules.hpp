@@ -5,7 +5,7 @@
 // done) or lets the call go on to the next rule. What the kernel takes as 32 bits is compared as 32 bits: a comparison of 64
 // would be evaded by setting a bit that the kernel does not look at (CVE-2019-10063). A size is 64 bits, and both halves are.
 #pragma once
-#include <sb/filter/security_level.hpp>
+#include <sb/filter/levels.hpp>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>

@@ -9,7 +9,7 @@
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/filter/argument_rules.hpp>
-#include <sb/filter/security_level.hpp>
+#include <sb/filter/levels.hpp>
 #include <sb/filter/syscall_list.hpp>
 #include <algorithm>
 #include <cerrno>

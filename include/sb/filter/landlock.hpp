@@ -7,7 +7,7 @@
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
-#include <sb/filter/security_level.hpp>
+#include <sb/filter/levels.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>

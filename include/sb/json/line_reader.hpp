@@ -2,7 +2,7 @@
 // The wanted members of line after line, at the speed of the machine and with the answers of the plain walk.
 #pragma once
 #include <sb/core/cpu.hpp>
-#include <sb/core/source.hpp>
+#include <sb/core/input_source.hpp>
 #include <sb/json/fields.hpp>
 #include <sb/json/scan.hpp>
 #include <sb/json/shape.hpp>

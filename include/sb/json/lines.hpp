@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Records of one kind out of a stream of lines; lines of other kinds are handed on as they came.
 #pragma once
-#include <sb/core/source.hpp>
+#include <sb/core/input_source.hpp>
 #include <sb/core/text.hpp>
 #include <sb/json/parse.hpp>
 #include <sb/json/record.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Values of preset keys: read into amounts, checked against their range, made from what a person typed.
 #pragma once
-#include <sb/core/near.hpp>
+#include <sb/core/did_you_mean.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/units.hpp>
 #include <sb/core/value.hpp>
@@ -43,9 +43,9 @@ inline std::vector<std::string_view> words_of(std::string_view blank_separated) 
 namespace detail {
 
 /// A number and the unit after it; nothing for what is no number.
-inline std::optional<sb::detail::quantity> quantity_of(std::string_view text) {
-    sb::detail::quantity q{};
-    if (trim(text).empty() || !sb::detail::read_quantity(text, q)) return std::nullopt;
+inline std::optional<sb::quantity> quantity_of(std::string_view text) {
+    sb::quantity q{};
+    if (trim(text).empty() || !sb::read_quantity(text, q)) return std::nullopt;
     return q;
 }
 

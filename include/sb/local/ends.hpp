@@ -2,7 +2,7 @@
 // How a run ended and by which limit, told from what its reaper and its watcher saw.
 #pragma once
 #include <sb/core/text.hpp>
-#include <sb/filter/security_level.hpp>
+#include <sb/filter/levels.hpp>
 #include <sb/key/list.hpp>
 #include <sb/process/spawn.hpp>
 #include <sb/record/run.hpp>

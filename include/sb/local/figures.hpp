@@ -67,7 +67,7 @@ inline run::outcome outcome_of(watch::outcome&& got, run::job const& what) {
     all.end = end_of_run(got, what.setup, all.limits_hit, all.copies_not_ok);
     all.used = figures_of(got, what);
     if (what.setup.level > 0) all.fresh = got.renewed;
-    if (got.bystanders) all.noise = run_noise{got.bystanders->window_s, got.bystanders->steal_s, got.bystanders->others_cpu_s};
+    if (got.noise) all.noise = run_noise{got.noise->window_s, got.noise->steal_s, got.noise->others_cpu_s};
     all.out = std::move(got.out), all.err = std::move(got.err);
     all.reports = std::move(got.reports), all.reports_cut = got.reports_cut;
     if (what.is_check) all.lost = std::move(got.trouble);

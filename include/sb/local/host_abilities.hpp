@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What keys have to know of this machine and process to make their plans, and what the watcher is told of a setup.
 #pragma once
-#include <sb/filter/security_level.hpp>
+#include <sb/filter/levels.hpp>
 #include <sb/key/list.hpp>
 #include <sb/machine/cpus.hpp>
 #include <sb/machine/file_count.hpp>

@@ -14,7 +14,7 @@
 #include <sb/local/choose_view.hpp>
 #include <sb/local/hidden_command.hpp>
 #include <sb/local/sandbox_abilities.hpp>
-#include <sb/local/lease.hpp>
+#include <sb/local/held_lease.hpp>
 #include <sb/local/local_backend.hpp>
 #include <sb/local/plain_backend.hpp>
 #include <algorithm>

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Runs behind walls: a box for each level of strictness and each limit that its namespaces hold, used again when it is
-// provably clean.
+// Runs in sandboxes: one for each level of strictness and each limit that its namespaces hold, used again when it is provably clean.
 //
-// How it works: a run_group is a control group with the nursery of its boxes. It is made anew when its group holds files that a run
-// has read or written: they would hide what the next one uses. One does for boxes that are used again. Where each
-// run gets a new box there are three, in turn: while a run is measured in one, the boxes of the next two are born in the
-// others, so that their birth is counted to nobody.
+// How it works: a run_group is a control group with the template of its sandboxes. It is made anew when its group holds files that a
+// run has read or written: they would hide what the next one uses. One group is enough for sandboxes that are used again. Where
+// each run gets a new sandbox there are three, in turn: while a run is measured in one, the sandboxes of the next two are born in
+// the others, so that their birth is counted to nobody.
 #pragma once
 #include <sb/core/printable.hpp>
-#include <sb/sandbox/box.hpp>
+#include <sb/sandbox/instance.hpp>
 #include <sb/files/copy_tree.hpp>
 #include <sb/files/large_file.hpp>
 #include <sb/local/site.hpp>
@@ -25,23 +24,23 @@
 
 namespace sb::local {
 
-/// What the boxes of a session share; made before the workers are forked.
+/// What the instances of a session share; made before the workers are forked.
 struct sandbox_session {
     sandbox::view shown;
     process::payload_user user;
     cgroup::cgroup_host* groups = nullptr; ///< null: no control group can be made here
-    unique_fd owners = unique_fd{}; ///< see nursery_plan
-    files::pinned lower = {}; ///< see nursery_plan
+    unique_fd owners = unique_fd{}; ///< see template_plan
+    files::pinned lower = {}; ///< see template_plan
     std::uint64_t clone_key = 0;
     bool fresh = false; ///< a new box for each run
-    bool copies_work = false; ///< see keeper_plan
+    bool copies_work = false; ///< see supervisor_plan
     machine::socket_share sockets = {}; ///< of the host's memory for them, for one run
 };
 
 class sandbox_site final : public site {
 public:
     static result<std::unique_ptr<site>> make(sandbox_session const& all, std::size_t number, process::order_room& room) {
-        SB_CHECK(process::adopt_orphans()); // a zygote comes to us when its keeper is dead
+        SB_CHECK(process::adopt_orphans()); // a init comes to us when its supervisor is dead
         std::unique_ptr<sandbox_site> made{new sandbox_site{all, number, room}};
         for (std::size_t i = 0; i < (all.fresh ? fresh_groups : 1); ++i) {
             if (all.groups) SB_CHECK(made->found(made->groups_[i]));
@@ -51,7 +50,7 @@ public:
 
     result<void> prepare(int level) override {
         for (std::size_t i = 1; all_->fresh && i < fresh_groups; ++i) SB_CHECK(open(groups_[i]));
-        SB_TRY([[maybe_unused]] auto* const place, box_in(groups_[0], {level, -1}, {}));
+        SB_TRY([[maybe_unused]] auto* const place, instance_in(groups_[0], {level, -1}, {}));
         return {};
     }
     result<void> make_ready(watch::job& job) override {
@@ -76,20 +75,20 @@ public:
     void under_way() override {
         if (!all_->fresh) return;
         for (auto* other = &after(*here_); other != here_; other = &after(*other))
-            if (other->origin && !other->boxes.contains(this_.as)) (void)begin_in(*other, this_.as, this_.size); // what goes wrong is met again when it is needed
+            if (other->template_ && !other->instances.contains(this_.as)) (void)begin_in(*other, this_.as, this_.size); // what goes wrong is met again when it is needed
     }
     result<void> look(watch::job& job) override {
         job.environment.push_back(cat("HOME=", sandbox::sandbox_home));
         job.environment.push_back("TMPDIR=/tmp");
         job.folder = all_->shown.work.empty() ? std::string{sandbox::sandbox_home} : all_->shown.work;
         if (here_->group) job.group = here_->group->run_leaf(), job.clone_key = all_->clone_key;
-        job.scratch = current_->walls.scratch();
-        job.sockets = current_->walls.sockets(all_->sockets, here_->held.memory_bytes);
+        job.scratch = current_->instance.scratch();
+        job.sockets = current_->instance.sockets(all_->sockets, here_->held.memory_bytes);
         if (here_->group && socket_count_ >= 0) job.sockets.group = socket_count_, job.sockets.most = here_->held.socket_bytes;
-        if (!current_->walls.alive()) return system_error("the run's sandbox had to be destroyed: nothing is left to look at");
+        if (!current_->instance.alive()) return system_error("the run's sandbox had to be destroyed: nothing is left to look at");
         return {};
     }
-    process::reaper_link& reaper() override { return current_->walls.reaper(); }
+    process::reaper_link& reaper() override { return current_->instance.reaper(); }
     bool again() const override { return !all_->fresh && !renewed_scratch_; }
     void release() override {
         // all there are rather than no limit: the last limit of a machine to go makes the kernel patch its own code
@@ -98,32 +97,32 @@ public:
     }
     void finish(watch::outcome& got) override {
         auto& group = here_->group;
-        auto& walls = current_->walls;
+        auto& instance = current_->instance;
         got.file_limit_reached = reached_file_limit(got);
         if (group) {
             // it sits beside the payload's group or in it, and may have worked for the next run already
             if (group->run_leaf() >= 0) got.reaper_cpu_ns = 0;
-            else if (walls.reaper().pid != walls.keeper_pid()) got.reaper_cpu_ns = std::max<std::int64_t>(machine::process_cpu_ns(walls.reaper().pid) - reaper_cpu_ns_, 0);
+            else if (instance.reaper().pid != instance.supervisor_pid()) got.reaper_cpu_ns = std::max<std::int64_t>(machine::process_cpu_ns(instance.reaper().pid) - reaper_cpu_ns_, 0);
             got.group = group->end();
             // counted in steps of a quarter of a mebibyte, a small peak has no parts; and asking costs more than all the rest
             auto const &peak = got.group->memory_peak_bytes, &base = got.group->memory_base_bytes;
             if (peak && base && *peak - *base >= least_split) got.charged = group->charged();
         }
         got.renewed = renewed_;
-        if (auto const made = walls.tasks_made(); made && got.processes_made) { // what was asked for and what came of it
+        if (auto const made = instance.tasks_made(); made && got.processes_made) { // what was asked for and what came of it
             got.refused_forks = std::max<std::int64_t>(*got.processes_made - *made, 0);
             got.processes_made = *made;
         }
-        if (auto const bytes = walls.network_bytes()) got.net_rx_bytes = bytes->first, got.net_tx_bytes = bytes->second;
+        if (auto const bytes = instance.network_bytes()) got.net_rx_bytes = bytes->first, got.net_tx_bytes = bytes->second;
         if (group && got.net_rx_bytes.value_or(1) > 0) got.group->socket_peak_bytes = group->socket_peak(); // what is held went over the loopback
-        got.scratch_full = got.scratch_full || walls.is_full();
-        if (got.reaper_lost) retired_cpu_ns_ += cpu_ns_of(walls), walls.end(); // what it wrote stays until the next run
+        got.scratch_full = got.scratch_full || instance.is_full();
+        if (got.reaper_lost) retired_cpu_ns_ += cpu_ns_of(instance), instance.end(); // what it wrote stays until the next run
     }
     std::int64_t helpers_cpu_ns() const override {
         auto all = retired_cpu_ns_;
         for (auto const& each_group : groups_) {
-            if (each_group.origin) all += machine::process_cpu_ns(each_group.origin->pid());
-            for (auto const& [as, each] : each_group.boxes) all += cpu_ns_of(each->walls);
+            if (each_group.template_) all += machine::process_cpu_ns(each_group.template_->pid());
+            for (auto const& [as, each] : each_group.instances) all += cpu_ns_of(each->instance);
         }
         return all;
     }
@@ -133,8 +132,8 @@ public:
         SB_TRY(auto const kept, files::make_folder(in.fd(), run, in.path()));
         // holes and links that cannot be kept as such would take room: all together is to take no more than the run had
         struct statfs room {};
-        auto left = ::fstatfs(current_->walls.scratch(), &room) == 0 && room.f_blocks > 0 ? static_cast<std::int64_t>(room.f_blocks) * room.f_bsize : -1;
-        for (auto const& [name, from] : {std::pair{"work", current_->walls.upper()}, {"home", current_->walls.home()}, {"tmp", current_->walls.tmp()}}) {
+        auto left = ::fstatfs(current_->instance.scratch(), &room) == 0 && room.f_blocks > 0 ? static_cast<std::int64_t>(room.f_blocks) * room.f_bsize : -1;
+        for (auto const& [name, from] : {std::pair{"work", current_->instance.upper()}, {"home", current_->instance.home()}, {"tmp", current_->instance.tmp()}}) {
             SB_TRY(auto const to, files::make_folder(kept.get(), name, called));
             SB_TRY(auto const told, files::copy_tree(from, to.get(), files::tree_owner{::geteuid(), ::getegid()}, left, true));
             if (left >= 0) left = std::max<std::int64_t>(left - told.bytes, 0);
@@ -146,8 +145,8 @@ public:
     void close() override {
         current_ = nullptr;
         for (auto& each_group : groups_) {
-            each_group.boxes.clear(), each_group.dying.clear();
-            each_group.origin.reset();
+            each_group.instances.clear(), each_group.dying.clear();
+            each_group.template_.reset();
             if (each_group.group) (void)each_group.group->remove();
             each_group.group.reset();
         }
@@ -169,15 +168,15 @@ private:
         std::int64_t most_tasks;
         auto operator<=>(birth const&) const = default;
     };
-    struct kept_box {
-        sandbox::box walls;
+    struct kept_instance {
+        sandbox::instance instance;
         bool used = false;
     };
     struct run_group {
         std::optional<cgroup::cgroup> group;
-        std::unique_ptr<sandbox::nursery> origin;
-        std::map<birth, std::unique_ptr<kept_box>> boxes;
-        std::vector<std::unique_ptr<kept_box>> dying;
+        std::unique_ptr<sandbox::sandbox_template> template_;
+        std::map<birth, std::unique_ptr<kept_instance>> instances;
+        std::vector<std::unique_ptr<kept_instance>> dying;
         cgroup::group_limits held = {};
         std::int64_t light_ns = 0, looked_ns = 0; // when its group was last seen to hold little; to hold what
     };
@@ -192,7 +191,7 @@ private:
         auto const signalled = [](watch::copy_end const& each) { return WIFSIGNALED(each.status) && WTERMSIG(each.status) == SIGXFSZ; };
         if (this_.file_bytes < 0 || (!got.orphan_broke_file_limit && std::none_of(got.copies.begin(), got.copies.end(), signalled))) return false;
         // what lies in memory is the run's own, but for a copied workspace
-        if (files::large_file_search{this_.file_bytes, all_->copies_work ? this_.begun_ns : 0}.find_in(current_->walls.scratch())) return true;
+        if (files::large_file_search{this_.file_bytes, all_->copies_work ? this_.begun_ns : 0}.find_in(current_->instance.scratch())) return true;
         files::large_file_search search{this_.file_bytes, this_.begun_ns};
         return std::any_of(all_->shown.bindings.begin(), all_->shown.bindings.end(), [&](sandbox::binding const& each) {
             if (!each.writable) return false;
@@ -213,14 +212,14 @@ private:
     /// A box for the run, in order, and its group at the run's beginning.
     result<void> take_place(watch::job const& job) {
         sandbox::scratch_size const size{job.held.scratch_bytes, job.held.scratch_inodes};
-        SB_TRY(auto* place, box_in(*here_, {job.held.level, job.held.numbered_pids}, size));
+        SB_TRY(auto* place, instance_in(*here_, {job.held.level, job.held.numbered_pids}, size));
         if (all_->copies_work) SB_CHECK(relax(*here_)); // what is copied is not the run's to pay for
-        auto found = place->walls.make_clean(size);
+        auto found = place->instance.make_clean(size);
         if (found.has_error() && place->used) { // whatever the last run did to it
             current_ = nullptr;
             retire(*here_, {job.held.level, job.held.numbered_pids});
-            SB_TRY(place, box_in(*here_, {job.held.level, job.held.numbered_pids}, size));
-            found = place->walls.make_clean(size);
+            SB_TRY(place, instance_in(*here_, {job.held.level, job.held.numbered_pids}, size));
+            found = place->instance.make_clean(size);
         }
         if (found.has_error()) return found.error();
         renewed_scratch_ = *found == sandbox::tidiness::renewed;
@@ -228,24 +227,24 @@ private:
             here_->held = {job.held.tree_memory_bytes, job.held.tree_pids, job.held.tree_cores, all_->sockets.beside(job.held.tree_memory_bytes)};
             SB_TRY(auto const in_force, group->hold(here_->held));
             socket_count_ = in_force.socket_bytes ? group->socket_count() : -1;
-            reaper_cpu_ns_ = machine::process_cpu_ns(place->walls.reaper().pid); // its clock makes the group's go on too
+            reaper_cpu_ns_ = machine::process_cpu_ns(place->instance.reaper().pid); // its clock makes the group's go on too
             SB_TRY([[maybe_unused]] bool const moved, group->begin());
         }
         return {};
     }
     run_group& after(run_group const& one) noexcept { return groups_[static_cast<std::size_t>(&one - groups_ + 1) % fresh_groups]; }
-    result<sandbox::box_plan*> plan_of(birth const& as) {
+    result<sandbox::instance_plan*> plan_of(birth const& as) {
         auto& plan = plans_[as];
         if (plan) return plan.get();
-        auto made = std::make_unique<sandbox::box_plan>(sandbox::box_plan{as.level, {}, as.most_tasks});
+        auto made = std::make_unique<sandbox::instance_plan>(sandbox::instance_plan{as.level, {}, as.most_tasks});
         SB_TRY(made->filter, filter::make_filter(filter::level_of(as.level), {all_->clone_key, all_->shown.host_writable()}));
         plan = std::move(made);
         return plan.get();
     }
     static std::int64_t most_left(run_group const& in) noexcept {
-        return cgroup::cgroup::most_left() + more_boxes_bytes * (std::max<std::int64_t>(std::ssize(in.boxes), 1) - 1);
+        return cgroup::cgroup::most_left() + more_boxes_bytes * (std::max<std::int64_t>(std::ssize(in.instances), 1) - 1);
     }
-    /// Its group may hold more than the boxes that are in it. What many short runs ended with the kernel frees a moment later, some
+    /// Its group may hold more than the instances that are in it. What many short runs ended with the kernel frees a moment later, some
     /// megabytes at a time: only when that stays is it laden, or when the run before was long enough to leave as much.
     static bool is_laden(run_group& in) {
         if (!in.group) return false;
@@ -272,10 +271,10 @@ private:
     /// A run_group whose group holds what earlier runs left in memory, from the beginning.
     result<void> renew(run_group& in) {
         current_ = nullptr;
-        for (auto const& [as, each] : in.boxes) retired_cpu_ns_ += cpu_ns_of(each->walls), each->walls.kill();
-        in.boxes.clear(), in.dying.clear();
-        if (in.origin) retired_cpu_ns_ += machine::process_cpu_ns(in.origin->pid());
-        in.origin.reset();
+        for (auto const& [as, each] : in.instances) retired_cpu_ns_ += cpu_ns_of(each->instance), each->instance.kill();
+        in.instances.clear(), in.dying.clear();
+        if (in.template_) retired_cpu_ns_ += machine::process_cpu_ns(in.template_->pid());
+        in.template_.reset();
         (void)in.group->remove(); // what does not go, the session's end or the next one removes
         in.group.reset();
         return found(in);
@@ -289,10 +288,10 @@ private:
         return {};
     }
     result<void> open(run_group& in) {
-        if (in.origin) return {};
-        in.boxes.clear(), in.dying.clear(); // where the group has sides, nobody may be in them when the nursery enters
-        SB_TRY(auto made, sandbox::nursery::make(plan_, *room_, in.group ? &*in.group : nullptr));
-        in.origin = std::make_unique<sandbox::nursery>(std::move(made));
+        if (in.template_) return {};
+        in.instances.clear(), in.dying.clear(); // where the group has sides, nobody may be in them when the template enters
+        SB_TRY(auto made, sandbox::sandbox_template::make(plan_, *room_, in.group ? &*in.group : nullptr));
+        in.template_ = std::make_unique<sandbox::sandbox_template>(std::move(made));
         return {};
     }
     /// Limits of the last run are not for what is done between two.
@@ -306,46 +305,46 @@ private:
         SB_TRY(auto* const plan, plan_of(as));
         SB_CHECK(relax(in));
         if (in.group) in.group->recount(); // who is in it will have changed when the next limits are set
-        auto made = sandbox::box::begin(*in.origin, *plan, size);
+        auto made = sandbox::instance::begin(*in.template_, *plan, size);
         if (made.has_error()) { // they ask it for their keepers when they end
-            in.boxes.clear(), in.dying.clear();
-            in.origin.reset();
+            in.instances.clear(), in.dying.clear();
+            in.template_.reset();
             return made.error();
         }
-        in.boxes[as] = std::make_unique<kept_box>(kept_box{std::move(*made)});
+        in.instances[as] = std::make_unique<kept_instance>(kept_instance{std::move(*made)});
         return {};
     }
     /// A box of this kind that nothing of an earlier run is in.
-    result<kept_box*> box_in(run_group& in, birth const& as, sandbox::scratch_size size) {
+    result<kept_instance*> instance_in(run_group& in, birth const& as, sandbox::scratch_size size) {
         auto* const before = std::exchange(current_, nullptr);
-        auto const place = in.boxes.find(as);
-        bool there_is = place != in.boxes.end();
-        if (before && (!there_is || before != place->second.get())) before->walls.reaper().let_go(); // who waits there would be counted here
-        if (auto* const last = there_is ? place->second.get() : nullptr; last && last->used && (!last->walls.alive() || !last->walls.soiled(*room_).empty()))
+        auto const place = in.instances.find(as);
+        bool there_is = place != in.instances.end();
+        if (before && (!there_is || before != place->second.get())) before->instance.reaper().let_go(); // who waits there would be counted here
+        if (auto* const last = there_is ? place->second.get() : nullptr; last && last->used && (!last->instance.alive() || !last->instance.soiled(*room_).empty()))
             retire(in, as), there_is = false;
         if (!there_is) {
             SB_CHECK(open(in));
             SB_CHECK(begin_in(in, as, size));
         }
-        current_ = in.boxes.at(as).get();
-        auto const there = current_->walls.await();
+        current_ = in.instances.at(as).get();
+        auto const there = current_->instance.await();
         in.dying.clear();
         if (!there.has_error()) return current_;
         current_ = nullptr;
-        in.boxes.erase(as);
+        in.instances.erase(as);
         return there.error();
     }
 
-    static std::int64_t cpu_ns_of(sandbox::box const& one) {
-        auto const keeper = one.keeper_pid(), reaper = one.reaper().pid;
-        return machine::process_cpu_ns(keeper) + (reaper == keeper ? 0 : machine::process_cpu_ns(reaper));
+    static std::int64_t cpu_ns_of(sandbox::instance const& one) {
+        auto const supervisor = one.supervisor_pid(), reaper = one.reaper().pid;
+        return machine::process_cpu_ns(supervisor) + (reaper == supervisor ? 0 : machine::process_cpu_ns(reaper));
     }
     /// Lets a box die while something else is done, and keeps count of what it has used.
     void retire(run_group& in, birth const& as) {
-        auto one = in.boxes.extract(as);
+        auto one = in.instances.extract(as);
         if (one.empty()) return;
-        retired_cpu_ns_ += cpu_ns_of(one.mapped()->walls);
-        one.mapped()->walls.kill();
+        retired_cpu_ns_ += cpu_ns_of(one.mapped()->instance);
+        one.mapped()->instance.kill();
         in.dying.push_back(std::move(one.mapped()));
     }
 
@@ -353,11 +352,11 @@ private:
     std::size_t number_;
     std::size_t groups_made_ = 0;
     process::order_room* room_;
-    sandbox::nursery_plan plan_;
-    std::map<birth, std::unique_ptr<sandbox::box_plan>> plans_;
+    sandbox::template_plan plan_;
+    std::map<birth, std::unique_ptr<sandbox::instance_plan>> plans_;
     run_group groups_[fresh_groups];
     run_group* here_ = &groups_[0];
-    kept_box* current_ = nullptr;
+    kept_instance* current_ = nullptr;
     struct {
         birth as{};
         sandbox::scratch_size size;

@@ -151,7 +151,7 @@ public:
 private:
     /// Tells what others use of the machine from what we do.
     struct usage_watch {
-        machine::bystander_watch looks;
+        machine::noise_watch looks;
         pid_t session = -1;
         std::int64_t runs_cpu_ns = 0; // of all payloads so far
     };
@@ -206,7 +206,7 @@ private:
         auto room = process::order_room::make();
         std::string broken = runs.has_error() ? runs.error().what : room.has_error() ? room.error().what : "";
         std::unique_ptr<site> here;
-        usage_watch meanwhile{machine::bystander_watch::of_this_machine(), session_pid};
+        usage_watch meanwhile{machine::noise_watch::of_this_machine(), session_pid};
         if (broken.empty()) {
             auto made = make_site(session, number_, *room);
             if (made.has_error()) broken = made.error().what;
@@ -337,8 +337,8 @@ private:
         overdue().never();
         here.finish(got);
         meanwhile.runs_cpu_ns += tree_cpu_ns(got);
-        got.bystanders = meanwhile.looks.after(monotonic_ns(), ours);
-        if (got.bystanders) cpus_.home.saw(*got.bystanders);
+        got.noise = meanwhile.looks.after(monotonic_ns(), ours);
+        if (got.noise) cpus_.home.saw(*got.noise);
         return {};
     }
 

@@ -6,7 +6,7 @@
 // of a session has a processor to itself, slot and reaper therefore keep to theirs; the payload never does. While
 // others want that processor too the two go wherever there is room.
 #pragma once
-#include <sb/machine/bystanders.hpp>
+#include <sb/machine/machine_noise.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -75,7 +75,7 @@ public:
         if (::sched_setaffinity(helper, sizeof home_, away_ ? &all_ : &home_) == 0) helper_ = helper, helper_is_away_ = away_;
     }
     /// More work than the neighbours can do: others want our processor too. The more often they come the longer we stay away.
-    void saw(bystander_load const& meanwhile) noexcept {
+    void saw(machine_noise const& meanwhile) noexcept {
         if (!wanted_) return;
         if (meanwhile.others_cpu_s > meanwhile.window_s * (neighbours_ + busy_share)) {
             if (!std::exchange(away_, true)) calm_wanted_s_ = std::min(calm_wanted_s_ * 2, most_calm_s);

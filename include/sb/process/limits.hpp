@@ -32,7 +32,7 @@ struct limits {
     int level = 0; ///< of strictness (security_level.hpp); 0: no walls
 };
 
-/// Processes of ours in the payload's user namespace, which RLIMIT_NPROC counts with its own: the zygote.
+/// Processes of ours in the payload's user namespace, which RLIMIT_NPROC counts with its own: the init of the sandbox.
 inline constexpr std::int64_t resident_processes = 1;
 /// A 64-bit kernel has no more numbers for processes (PID_MAX_LIMIT), and takes no larger limit on them.
 inline constexpr std::int64_t most_processes = std::int64_t{1} << 22;
@@ -54,7 +54,7 @@ public:
         rlimit to;
     };
     rlimit_list() = default;
-    /// `inherits`: behind walls it has by then what no payload is to have (rank.hpp), and may not set it any more.
+    /// `inherits`: behind walls it has by then what no payload is to have (privileges.hpp), and may not set it any more.
     explicit rlimit_list(limits const& held, bool inherits = false) {
         if (!inherits) {
             // a core pattern that names a program hands the core to it whatever the limit is, unless that is 1, and then to nobody;

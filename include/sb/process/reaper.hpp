@@ -8,7 +8,7 @@
 // closed, or the watcher is dead, it kills all and ends. Nothing in it waits for a payload's good will.
 #pragma once
 #include <sb/core/clock.hpp>
-#include <sb/process/order.hpp>
+#include <sb/process/reaper_messages.hpp>
 #include <sb/process/spawn.hpp>
 #include <sb/process/tree.hpp>
 #include <algorithm>
@@ -66,7 +66,7 @@ public:
                 rules_ = std::move(passed_[0]), rules_flags_ = static_cast<unsigned>(text.copy);
             } else if (text.what == word::let_go) {
                 let_go();
-                (void)send_word(socket_.get(), {word::done, 0});
+                (void)send_message(socket_.get(), {word::done, 0});
             }
         }
         kill_all();
@@ -89,7 +89,7 @@ private:
     bool receive(message& text) {
         int fds[most_passed];
         for (auto& each : passed_) each.reset();
-        if (!receive_word(socket_.get(), text, fds, count_)) return false;
+        if (!receive_message(socket_.get(), text, fds, count_)) return false;
         for (std::size_t i = 0; i < count_; ++i) passed_[i] = unique_fd{fds[i]};
         return true;
     }
@@ -143,7 +143,7 @@ private:
         auto const awake_ns = order.awake ? waking_ns : 0;
         bool const well = !stopped_ && !children_.empty() && order.reports[0].status == 0 && !order.reports[0].failure;
         if (next != 0 && !well) (void)room_->ahead().withdraw(next);
-        (void)send_word(socket_.get(), {word::done, 0});
+        (void)send_message(socket_.get(), {word::done, 0});
         if (next != 0 && well) start_ahead(next, awake_ns); // while the watcher is busy with its figures
     }
 

@@ -2,8 +2,8 @@
 // A reaper, as the watcher holds it.
 #pragma once
 #include <sb/core/fd.hpp>
-#include <sb/process/order.hpp>
 #include <sb/process/reaper.hpp>
+#include <sb/process/reaper_messages.hpp>
 #include <csignal>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -27,13 +27,13 @@ struct reaper_link {
 
     /// When it returns no child waits for its run.
     void let_go() noexcept {
-        if (std::exchange(ahead, {}).number == 0 || !send_word(socket.get(), {word::let_go, 0})) return;
+        if (std::exchange(ahead, {}).number == 0 || !send_message(socket.get(), {word::let_go, 0})) return;
         pollfd said{socket.get(), POLLIN, 0};
         constexpr int patience_ms = 1000;
         message text;
         int fds[most_passed];
         std::size_t count = 0;
-        if (::poll(&said, 1, patience_ms) > 0 && receive_word(socket.get(), text, fds, count)) return; // a reaper passes no descriptors
+        if (::poll(&said, 1, patience_ms) > 0 && receive_message(socket.get(), text, fds, count)) return; // a reaper passes no descriptors
         ::kill(pid, SIGKILL);
         ::shutdown(socket.get(), SHUT_RDWR); // gone for the next look at its sandbox, however long it takes to die
     }

@@ -11,8 +11,8 @@
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <sb/process/limits.hpp>
-#include <sb/process/order.hpp>
 #include <sb/process/raw_call.hpp>
+#include <sb/process/reaper_messages.hpp>
 #include <sb/process/signals.hpp>
 #include <cerrno>
 #include <csignal>
@@ -50,7 +50,7 @@ struct launch {
 };
 
 /// What an order says of every copy; its descriptors it does not know.
-inline launch launch_of(run_order const& order) noexcept {
+inline launch launch_of(run_request const& order) noexcept {
     launch what;
     what.path = order.path, what.argv = order.argv, what.shell_argv = order.shell_argv, what.environment = order.environment;
     what.rlimits = &order.rlimits;

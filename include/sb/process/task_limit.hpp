@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A limit on processes and threads that needs no control group, and tells how often it was in the way.
 //
-// How it works: three process namespaces lie in each other. The zygote and the payload are in the innermost; the one around it
+// How it works: three process namespaces lie in each other. The init and the payload are in the innermost; the one around it
 // has numbers for so many and no more (pid_max, which each namespace has for itself since Linux 6.14); the outermost is the
-// keeper's. A fork takes a number in each, from the inside out. One too many finds none in the middle and fails with EAGAIN:
+// supervisor's. A fork takes a number in each, from the inside out. One too many finds none in the middle and fails with EAGAIN:
 // then the innermost has counted one more than the outermost, and that is how many were refused. Nothing waits, nobody is
 // asked, and what no longer lives but was not waited for counts, as in a control group.
 #pragma once
@@ -46,7 +46,7 @@ inline bool leave_numbers_for(std::int64_t tasks) {
 
 } // namespace detail
 
-/// The largest limit: of the kernel's numbers the first are given once, and the zygote takes one.
+/// The largest limit: of the kernel's numbers the first are given once, and the init takes one.
 inline constexpr std::int64_t most_numbered = most_processes - detail::first_number - 1;
 
 /// How many numbers the process namespace of whoever asks has given so far; -1 when the kernel does not say (it can where

@@ -2,10 +2,10 @@
 // The contract of a backend: what it makes of a preset (each key acts, cannot act here, or only names), and lanes that run it.
 #pragma once
 #include <sb/core/result.hpp>
-#include <sb/key/preset.hpp>
+#include <sb/key/preset_amounts.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/record/run.hpp>
-#include <sb/run/environment.hpp>
+#include <sb/run/payload_environment.hpp>
 #include <sb/run/lane.hpp>
 #include <map>
 #include <memory>

@@ -8,7 +8,7 @@
 #include <sb/key/pids_limit.hpp>
 #include <sb/process/limits.hpp>
 #include <sb/run/command_line.hpp>
-#include <sb/run/environment.hpp>
+#include <sb/run/payload_environment.hpp>
 #include <sb/run/lane.hpp>
 #include <algorithm>
 #include <cstdio>

@@ -3,9 +3,9 @@
 #pragma once
 #include <sb/core/text.hpp>
 #include <sb/json/write.hpp>
-#include <sb/key/preset.hpp>
+#include <sb/key/preset_amounts.hpp>
 #include <sb/run/backend.hpp>
-#include <sb/run/environment.hpp>
+#include <sb/run/payload_environment.hpp>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -2,15 +2,15 @@
 // What a session is given besides its options: presets from a stream, a file for standard input, weights from settings.
 #pragma once
 #include <sb/core/fd.hpp>
-#include <sb/core/near.hpp>
+#include <sb/core/did_you_mean.hpp>
 #include <sb/core/result.hpp>
-#include <sb/core/source.hpp>
+#include <sb/core/input_source.hpp>
 #include <sb/core/text.hpp>
 #include <sb/files/own_folder.hpp>
-#include <sb/metric/value.hpp>
-#include <sb/key/preset.hpp>
+#include <sb/metric/run_value.hpp>
+#include <sb/key/preset_amounts.hpp>
 #include <sb/record/preset.hpp>
-#include <sb/stress/read.hpp>
+#include <sb/stress/read_preset.hpp>
 #include <sb/watch/input_file.hpp>
 #include <algorithm>
 #include <charconv>

@@ -4,11 +4,11 @@
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <sb/process/spawn.hpp>
-#include <sb/key/preset.hpp>
+#include <sb/key/preset_amounts.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/run/backend.hpp>
 #include <sb/run/check.hpp>
-#include <sb/run/environment.hpp>
+#include <sb/run/payload_environment.hpp>
 #include <cstddef>
 #include <iterator>
 #include <map>

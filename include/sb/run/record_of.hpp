@@ -3,10 +3,10 @@
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/text.hpp>
-#include <sb/metric/value.hpp>
+#include <sb/metric/run_value.hpp>
 #include <sb/record/run.hpp>
 #include <sb/run/backend.hpp>
-#include <sb/run/plan.hpp>
+#include <sb/run/run_plan.hpp>
 #include <sb/run/report.hpp>
 #include <sb/run/reserved_names.hpp>
 #include <algorithm>

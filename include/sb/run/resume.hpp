@@ -2,9 +2,9 @@
 // Which runs a file of records already holds.
 #pragma once
 #include <sb/core/fd.hpp>
+#include <sb/core/input_source.hpp>
 #include <sb/core/open_input.hpp>
 #include <sb/core/result.hpp>
-#include <sb/core/source.hpp>
 #include <sb/json/parse.hpp>
 #include <string>
 #include <string_view>

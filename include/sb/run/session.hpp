@@ -11,8 +11,8 @@
 #include <sb/watch/input_file.hpp>
 #include <sb/run/backend.hpp>
 #include <sb/run/check.hpp>
-#include <sb/run/environment.hpp>
-#include <sb/run/plan.hpp>
+#include <sb/run/payload_environment.hpp>
+#include <sb/run/run_plan.hpp>
 #include <sb/run/prepared_presets.hpp>
 #include <sb/run/record_of.hpp>
 #include <sb/run/report.hpp>

@@ -15,10 +15,10 @@
 
 namespace sb::sandbox {
 
-/// What a nursery_plan takes from it; the copy lives as long as this does.
+/// What a template_plan takes from it; the copy lives as long as this does.
 struct lent_work {
-    unique_fd owners; ///< for nursery_plan::owners
-    files::pinned lower = {}; ///< for nursery_plan::lower
+    unique_fd owners; ///< for template_plan::owners
+    files::pinned lower = {}; ///< for template_plan::lower
     std::optional<files::session_folder> copy;
 };
 

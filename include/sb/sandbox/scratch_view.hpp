@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // All that a run can write, as it is seen from outside: was it touched, and is what was left so little that it can be removed?
 //
-// How it works: the keeper gives descriptors of the folders that it has laid out, once. What their files say of themselves
+// How it works: the supervisor gives descriptors of the folders that it has laid out, once. What their files say of themselves
 // then is kept and compared after each run: free bytes and files, times, modes, attributes. Whatever was laid in them for
 // mounts to be put on is held to its times too. A few new files lying on top are removed by name, the workspace's by way of
 // its overlay; if the place is not exactly as it was then, nothing is believed and its owner has new memory laid out.
@@ -9,7 +9,7 @@
 #include <sb/core/fd.hpp>
 #include <sb/files/folder.hpp>
 #include <sb/files/remove_tree.hpp>
-#include <sb/sandbox/keeper.hpp>
+#include <sb/sandbox/mount_supervisor.hpp>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -33,12 +33,12 @@ public:
     void set_below(int work) {
         if (work >= 0) below_ = unique_fd{::fcntl(work, F_DUPFD_CLOEXEC, 3)};
     }
-    void take(keeper_fd which, unique_fd fd) noexcept { fds_[which] = std::move(fd); }
+    void take(supervisor_fd which, unique_fd fd) noexcept { fds_[which] = std::move(fd); }
     void let_go() noexcept {
         for (auto& each : fds_) each.reset();
         laid_.clear();
     }
-    int of(keeper_fd which) const noexcept { return fds_[which].get(); }
+    int of(supervisor_fd which) const noexcept { return fds_[which].get(); }
     bool is_full() const noexcept {
         struct statfs now {};
         return fds_[scratch_root] && ::fstatfs(of(scratch_root), &now) == 0 && (now.f_bfree == 0 || now.f_ffree == 0);
@@ -58,7 +58,7 @@ public:
     bool untouched() noexcept {
         facts now;
         if (!look(now) || is_bent() || now.space.f_bfree != first_.space.f_bfree || now.space.f_ffree != first_.space.f_ffree) return false;
-        for (std::size_t i = 0; i < keeper_fds; ++i)
+        for (std::size_t i = 0; i < supervisor_fds; ++i)
             if (differ(now.folders[i], first_.folders[i])) return false;
         // an overlay keeps the time of the last look into its topmost folder, whatever its mount says
         auto const& upper = now.folders[upper_folder].st_atim, &before = first_.folders[upper_folder].st_atim;
@@ -84,7 +84,7 @@ public:
 
 private:
     struct facts {
-        struct stat folders[keeper_fds] {};
+        struct stat folders[supervisor_fds] {};
         struct statfs space {};
     };
     struct laid {
@@ -102,11 +102,11 @@ private:
         }
         friend bool operator==(tags const&, tags const&) = default;
     };
-    static constexpr keeper_fd written[] = {upper_folder, home_folder, tmp_folder, shm_folder};
+    static constexpr supervisor_fd written[] = {upper_folder, home_folder, tmp_folder, shm_folder};
     static constexpr std::size_t most_removed = 32; // of a folder; more is sooner gone with its memory
 
     bool look(facts& into) const noexcept {
-        for (std::size_t i = 0; i < keeper_fds; ++i)
+        for (std::size_t i = 0; i < supervisor_fds; ++i)
             if (!fds_[i] || ::fstat(fds_[i].get(), &into.folders[i]) != 0) return false;
         return ::fstatfs(of(scratch_root), &into.space) == 0;
     }
@@ -126,7 +126,7 @@ private:
         if (!all_known_) return true;
         for (auto const& each : laid_)
             if (struct stat now {}; ::fstat(each.place.get(), &now) != 0 || differ(now, each.before)) return true;
-        return std::any_of(std::begin(written), std::end(written), [&](keeper_fd i) { return tags::of(of(i)) != tags_[i]; }); // before Linux 6.13 a time may tell of milliseconds
+        return std::any_of(std::begin(written), std::end(written), [&](supervisor_fd i) { return tags::of(of(i)) != tags_[i]; }); // before Linux 6.13 a time may tell of milliseconds
     }
     /// Something that was laid for a mount to be put on, and all below it. A name that leads elsewhere by now shows in the times
     /// of what it led to, so a name that is skipped later on is the one that was laid.
@@ -154,11 +154,11 @@ private:
         return left && left->size() == to_be.size();
     }
 
-    std::array<unique_fd, keeper_fds + 1> fds_; // with the workspace's overlay
+    std::array<unique_fd, supervisor_fds + 1> fds_; // with the workspace's overlay
     unique_fd below_;
     facts first_;
-    std::array<tags, keeper_fds> tags_;
-    std::array<std::vector<std::string>, keeper_fds> names_; // on top of each written folder
+    std::array<tags, supervisor_fds> tags_;
+    std::array<std::vector<std::string>, supervisor_fds> names_; // on top of each written folder
     std::vector<laid> laid_;
     bool all_known_ = false; // all that is there could be listed
 };

@@ -37,8 +37,8 @@ struct view {
     std::string work; ///< the workspace, a real path; what is written there goes to a copy
     std::vector<binding> bindings;
     files::pinned system_place = {}, work_place = {}; ///< as with bindings
-    std::string boot_id = {}; ///< what is shown for the host's; empty: every nursery makes one up
-    std::optional<std::vector<std::string>> etc = {}; ///< what of /etc is shown (public_etc.hpp); nothing: every nursery looks
+    std::string boot_id = {}; ///< what is shown for the host's; empty: every template makes one up
+    std::optional<std::vector<std::string>> etc = {}; ///< what of /etc is shown (public_etc.hpp); nothing: every template looks
 
     /// Is something of the host's there to be written to?
     bool host_writable() const noexcept {

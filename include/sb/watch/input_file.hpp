@@ -11,7 +11,7 @@
 #include <sb/core/text.hpp>
 #include <sb/files/mount.hpp>
 #include <sb/files/pinned.hpp>
-#include <sb/process/order.hpp>
+#include <sb/process/reaper_messages.hpp>
 #include <sb/watch/job.hpp>
 #include <cerrno>
 #include <csignal>
@@ -45,7 +45,7 @@ inline unique_fd copy_read_only(files::pinned const& file) {
             if (auto const here = file.here(); !here.has_error()) copy = files::copy_mount(here->get(), {}, false);
         if (!copy.has_error() && !files::change_mount(copy->get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC).has_error()) {
             int const one[] = {copy->get()};
-            (void)process::send_word(theirs.get(), {process::word::done, 0}, one, 1);
+            (void)process::send_message(theirs.get(), {process::word::done, 0}, one, 1);
         }
         ::_exit(0);
     }
@@ -53,7 +53,7 @@ inline unique_fd copy_read_only(files::pinned const& file) {
     process::message text;
     int fds[process::most_passed];
     std::size_t count = 0;
-    bool const said = pid > 0 && process::receive_word(ours.get(), text, fds, count) && count == 1;
+    bool const said = pid > 0 && process::receive_message(ours.get(), text, fds, count) && count == 1;
     while (pid > 0 && ::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {}
     return unique_fd{said ? fds[0] : -1};
 }

@@ -2,10 +2,10 @@
 // A run as it is asked for, and what came of it.
 #pragma once
 #include <sb/cgroup/cgroup_figures.hpp>
-#include <sb/machine/bystanders.hpp>
+#include <sb/machine/machine_noise.hpp>
 #include <sb/machine/socket_memory.hpp>
 #include <sb/process/limits.hpp>
-#include <sb/process/order.hpp>
+#include <sb/process/reaper_messages.hpp>
 #include <sb/watch/capture.hpp>
 #include <algorithm>
 #include <cstddef>
@@ -90,7 +90,7 @@ struct outcome {
     std::optional<std::int64_t> net_rx_bytes, net_tx_bytes; ///< of the sandbox's own network
     bool scratch_full = false; ///< no byte or no file was seen to be left in what the run may write to
     bool renewed = false; ///< nothing ran in the sandbox before
-    std::optional<machine::bystander_load> bystanders; ///< on the machine meanwhile; for a short run mostly unknown
+    std::optional<machine::machine_noise> noise; ///< on the machine meanwhile; for a short run mostly unknown
     bool called = false; ///< its process was cloned ahead
     std::int64_t reaper_cpu_ns = 0; ///< its own processor time during the run, for those who measure it from outside
     std::size_t shown = 0; ///< the copy whose streams these are: the first that did not end well, else the first

@@ -9,11 +9,11 @@
 // ends delays nothing.
 #pragma once
 #include <sb/core/clock.hpp>
-#include <sb/files/fullness.hpp>
+#include <sb/files/disk_full.hpp>
 #include <sb/machine/cpus.hpp>
 #include <sb/machine/file_count.hpp>
 #include <sb/machine/kernel_memory.hpp>
-#include <sb/process/rank.hpp>
+#include <sb/process/privileges.hpp>
 #include <sb/process/reaper_link.hpp>
 #include <sb/watch/job.hpp>
 #include <sb/watch/pipe_pool.hpp>
@@ -143,7 +143,7 @@ private:
         first_ns_ = monotonic_ns();
         sockets_.begin(what.sockets, first_ns_);
         kernel_.begin(what.sockets, by_->alone ? by_->pid : -1, cpus_online_, first_ns_);
-        fullness_.begin(what.scratch, what.held.scratch_bytes, what.held.scratch_inodes, first_ns_);
+        disk_full_.begin(what.scratch, what.held.scratch_bytes, what.held.scratch_inodes, first_ns_);
         files_.begin(what.held.all_files, what.held.file_shares, by_->alone ? by_->pid : -1, cpus_online_, first_ns_);
         copies_.reserve(static_cast<std::size_t>(what.copies));
         for (int i = 0; i < what.copies && got_.killed_by == killer::nobody; ++i) {
@@ -188,7 +188,7 @@ private:
             for (int pipe = 0; pipe < (what.reports ? 3 : 2); ++pipe)
                 ends[count++] = made.from[pipe] >= 0 ? pool_.far(made.from[pipe]) : far[pipe].get();
             if (what.group >= 0) ends[count++] = what.group;
-            if (!process::send_word(by_->socket.get(), {process::word::start, i}, ends, count)) return not_made(last_error("send to the reaper"));
+            if (!process::send_message(by_->socket.get(), {process::word::start, i}, ends, count)) return not_made(last_error("send to the reaper"));
             by_->ahead = next;
             if (what.copies > 1 && what.held.wall_ns >= 0 && monotonic_ns() - first_ns_ > what.held.wall_ns) end_all(killer::wall);
         }
@@ -256,7 +256,7 @@ private:
                 got_.reaper_lost = true;
                 patience_ns_ = -1;
             }
-            fullness_.look(now);
+            disk_full_.look(now);
             if (!stopping_ && files_.look(now)) end_all(killer::files);
             if (!stopping_ && sockets_.look(now)) end_all(killer::sockets);
             if (!stopping_ && kernel_.look(now)) end_all(killer::kernel_memory);
@@ -276,7 +276,7 @@ private:
         if (by_->alone) patience_ns_ = monotonic_ns() + patience;
         // where we may: it is to come before those it kills, who may be many and all have work to do when they end
         if (by_->alone) by_->hurries = process::put_first(by_->pid, true);
-        (void)process::send_word(by_->socket.get(), {process::word::stop, 0});
+        (void)process::send_message(by_->socket.get(), {process::word::stop, 0});
         by_->ahead.pipes = no_pipes; // a call would overtake that word, should the reaper be done already; an order comes behind it
     }
 
@@ -296,7 +296,7 @@ private:
         }
         watch(first_end_);
         timespec left{};
-        if (auto const look = fullness_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
+        if (auto const look = disk_full_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
         if (auto const look = files_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
         if (auto const look = kernel_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
         if (auto const look = sockets_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
@@ -334,7 +334,7 @@ private:
         process::message text;
         int fds[process::most_passed];
         std::size_t count = 0;
-        bool const said = process::receive_word(by_->socket.get(), text, fds, count, flags);
+        bool const said = process::receive_message(by_->socket.get(), text, fds, count, flags);
         if (!said && flags != 0 && errno == EAGAIN) return;
         for (std::size_t i = 0; i < count; ++i) ::close(fds[i]);
         if (said && text.what == process::word::done) done_ = true;
@@ -434,7 +434,7 @@ private:
         } else {
             got_.reaper_lost = true;
         }
-        got_.scratch_full = fullness_.was_full();
+        got_.scratch_full = disk_full_.was_full();
         got_.wall_s = static_cast<double>(last - first) / 1e9;
         auto const bad = std::find_if(got_.copies.begin(), got_.copies.end(), [](copy_end const& c) { return c.failure || c.status != 0; });
         got_.shown = bad == got_.copies.end() ? 0 : static_cast<std::size_t>(bad - got_.copies.begin());
@@ -469,7 +469,7 @@ private:
     pipe_pool pool_;
     std::vector<pollfd> waiting_;
     outcome got_;
-    files::fullness_watch fullness_;
+    files::disk_full_watch disk_full_;
     machine::file_watch files_;
     int cpus_online_ = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
     machine::socket_watch sockets_;

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// What a caller may have over others on the host, and no payload is to inherit.
+#pragma once
+#include <sb/core/fd.hpp>
+#include <sb/core/result.hpp>
+#include <sb/core/text.hpp>
+#include <sb/process/limits.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sched.h>
+#include <string>
+#include <string_view>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace sb::process {
+
+/// Of a process of ours, or (0) of this one. Control groups may take nobody who has it.
+inline result<void> give_up_real_time(pid_t who) {
+    int const policy = ::sched_getscheduler(who) & ~SCHED_RESET_ON_FORK;
+    if (policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE) return {};
+    sched_param const usual{0};
+    if (::sched_setscheduler(who, SCHED_OTHER, &usual) < 0) return last_error("give up real time");
+    return {};
+}
+
+/// Takes from a process of ours being spared by the killer, and whatever it starts cannot have it back: who has the right to spare
+/// (CAP_SYS_RESOURCE of the host's) sets with the score also the least that others may lower it to. So this is done from outside of
+/// its user namespace. Without that right the score alone is set. What is above the usual stays.
+inline result<void> give_up_being_spared(pid_t who) {
+    unique_fd const spared{::open(cat("/proc/", who, "/oom_score_adj").c_str(), O_RDWR | O_CLOEXEC)};
+    char text[16]{};
+    if (!spared || ::read(spared.get(), text, sizeof text - 1) <= 0) return {};
+    auto const score = cat(std::max(std::atoi(text), 0));
+    if (::pwrite(spared.get(), score.data(), score.size(), 0) != static_cast<ssize_t>(score.size())) return last_error("be spared by the killer no more");
+    return {};
+}
+
+/// Puts a process of ours before all others, or back to where we are. Where each session has a share of the processors
+/// (autogroup), a rank counts within the session alone: so that is put there too, if the process leads it. False when we may not.
+inline bool put_first(pid_t who, bool first) noexcept {
+    if (::setpriority(PRIO_PROCESS, static_cast<id_t>(who), first ? -20 : ::getpriority(PRIO_PROCESS, 0)) != 0) return false;
+    if (::getsid(who) != who) return true;
+    unique_fd const session{::open(cat("/proc/", who, "/autogroup").c_str(), O_WRONLY | O_CLOEXEC)};
+    std::string_view const share = first ? "-20" : "0";
+    if (session) (void)!::write(session.get(), share.data(), share.size());
+    return true;
+}
+
+/// Gives up real time, a rank above the usual, the disk before others, and the rights to it, for this process and all that it
+/// starts. What is below the usual stays: who wanted the run to be nice still does.
+inline result<void> give_up_privileges() {
+    SB_CHECK(give_up_real_time(0));
+    if (::getpriority(PRIO_PROCESS, 0) < 0 && ::setpriority(PRIO_PROCESS, 0, 0) < 0) return last_error("give up a rank");
+    constexpr int of_process = 1, class_shift = 13, real_time = 1;
+    if (::syscall(SYS_ioprio_get, of_process, 0) >> class_shift == real_time && ::syscall(SYS_ioprio_set, of_process, 0, 0) < 0) return last_error("give up the disk");
+    for (auto const& each : rlimit_list{limits{}})
+        if (::setrlimit(static_cast<__rlimit_resource>(each.resource), &each.to) < 0) return last_error("give up a right");
+    return {};
+}
+
+} // namespace sb::process

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+// The sandbox of one slot, as its owner holds it: born with a supervisor and an init, proven clean or put in order
+// before each run, and ended as a whole.
+#pragma once
+#include <sb/sandbox/sandbox_template.hpp>
+#include <sb/sandbox/scratch_view.hpp>
+#include <sb/sandbox/tcp_leftovers.hpp>
+#include <sb/watch/watch.hpp>
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <sys/wait.h>
+#include <vector>
+
+namespace sb::sandbox {
+
+/// What a sandbox is made from, beside its template.
+struct instance_plan {
+    int level = filter::default_level;
+    filter::syscall_filter filter;
+    std::int64_t most_tasks = -1; ///< see init_plan
+};
+
+/// How a place was found before a run.
+enum class tidiness : std::uint8_t {
+    untouched,
+    tidied, ///< a few files were removed
+    renewed ///< its memory is new
+};
+
+class instance {
+public:
+    /// A sandbox that is there when `await` says so; meanwhile nothing but that and `end` may be asked of it. The template
+    /// outlives that time.
+    static result<instance> begin(sandbox_template& from, instance_plan const& plan, scratch_size size) {
+        int to_supervisor[2], to_reaper[2];
+        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_supervisor) < 0) return last_error("socketpair");
+        instance made;
+        made.socket_ = unique_fd{to_supervisor[0]};
+        unique_fd supervisor_end{to_supervisor[1]};
+        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_reaper) < 0) return last_error("socketpair");
+        made.reaper_.socket = unique_fd{to_reaper[0]};
+        unique_fd reaper_end{to_reaper[1]};
+        SB_TRY(made.number_, from.ask({plan.level, plan.most_tasks, size}, plan.filter, std::move(supervisor_end), std::move(reaper_end)));
+        made.copies_work_ = from.copies_work();
+        made.written_.set_below(from.work());
+        made.unborn_of_ = &from, made.size_ = size, made.counts_tasks_ = plan.most_tasks >= 0;
+        return made;
+    }
+    result<void> await() {
+        if (!unborn_of_) return {};
+        SB_TRY(supervisor_, std::exchange(unborn_of_, nullptr)->hear(number_));
+        auto const built = hear_supervisor();
+        SB_CHECK(hear_init(built));
+        SB_CHECK(built);
+        network_before_ = count_network();
+        char counts[1024];
+        no_sockets_ = sockets_in(read_start(sockets4_.get(), counts));
+        no_known_ = machine::socket_kinds::in(kinds_.get()).all;
+        SB_CHECK(accept_space());
+        reaper_.alone = true;
+        return {};
+    }
+    static result<instance> make(sandbox_template& from, instance_plan const& plan, scratch_size size) {
+        SB_TRY(auto made, begin(from, plan, size));
+        SB_CHECK(made.await());
+        return made;
+    }
+    instance(instance&& from) noexcept { take(from); }
+    instance& operator=(instance&& from) noexcept {
+        if (this == &from) return *this;
+        end();
+        take(from);
+        return *this;
+    }
+    ~instance() { end(); }
+
+    process::reaper_link& reaper() noexcept { return reaper_; }
+    process::reaper_link const& reaper() const noexcept { return reaper_; }
+    pid_t supervisor_pid() const noexcept { return supervisor_; }
+    /// False after `end`; what the last run wrote can still be looked at.
+    bool alive() const noexcept { return supervisor_ > 0 || unborn_of_; }
+
+    /// What a run has left behind that the next could find; empty when there is nothing. Costs a few microseconds.
+    std::vector<std::string> soiled(process::order_room& room) {
+        std::vector<std::string> all;
+        if (!is_attended()) all.emplace_back("its own processes");
+        if (changed(mounts_changed_.get())) all.emplace_back("mounts");
+        struct stat queues {};
+        if (queues_ && (::fstat(queues_.get(), &queues) != 0 || queues.st_size != no_queues_)) all.emplace_back("message queues");
+        if (room.order().tree.leftovers != 0) all.emplace_back("ipc objects");
+        if (!network_is_quiet() && (ask({supervisor_request::kind::reset_network, {}}).has_error() || !network_is_quiet())) all.emplace_back("sockets");
+        return all;
+    }
+
+    /// Workspace, home, /tmp and /dev/shm as on the first day, with this much room.
+    result<tidiness> make_clean(scratch_size size) {
+        if (size == size_) {
+            if (std::exchange(unused_, false)) return tidiness::untouched;
+            if (!copies_work_ && written_.untouched()) return tidiness::untouched; // a copy does not show that it was written to
+            if (!copies_work_ && written_.tidy()) return tidiness::tidied;
+        }
+        written_.let_go(); // the last who lets go of old memory takes it down
+        SB_CHECK(ask({supervisor_request::kind::renew, size}));
+        size_ = size;
+        SB_CHECK(accept_space());
+        unused_ = false;
+        return tidiness::renewed;
+    }
+    /// Bytes that went over the sandbox's own network since the last call: received, sent.
+    std::optional<std::pair<std::int64_t, std::int64_t>> network_bytes() {
+        auto const now = count_network(), before = std::exchange(network_before_, now);
+        if (!now || !before) return std::nullopt;
+        return std::pair{now->first - before->first, now->second - before->second};
+    }
+    /// Processes and threads that came to be since the last call; nothing where no namespace counts them.
+    std::optional<std::int64_t> tasks_made() {
+        auto const before = tasks_made_;
+        if (!counts_tasks_ || before < 0 || ask({supervisor_request::kind::count_tasks, {}}).has_error() || tasks_made_ < before) return std::nullopt;
+        return tasks_made_ - before;
+    }
+    /// Where the sockets of a run in it can be seen to.
+    machine::socket_place sockets(machine::socket_share const& share, std::int64_t memory_bytes) const noexcept {
+        return {-1, 0, sockets4_.get(), list_.get(), netlinks_.get(), no_sockets_, share, share.uncounted_beside(memory_bytes), kinds_.get(), no_known_};
+    }
+    bool is_full() const noexcept { return written_.is_full(); }
+    /// The folder that holds what the last run changed in the workspace, as it was laid down; -1: there is no workspace.
+    int upper() const noexcept { return written_.of(upper_folder); }
+    /// A folder of the memory that holds all that a run writes.
+    int scratch() const noexcept { return written_.of(scratch_root); }
+    int home() const noexcept { return written_.of(home_folder); }
+    int tmp() const noexcept { return written_.of(tmp_folder); }
+
+    /// Begins its end; what it had goes while we do something else.
+    void kill() noexcept {
+        if (unborn_of_) be_born();
+        if (supervisor_ < 0) return;
+        written_.let_go();
+        strike();
+    }
+    /// Kills what runs in it and waits until it is gone; what the last run wrote can still be looked at.
+    void end() noexcept {
+        if (unborn_of_) be_born();
+        if (supervisor_ < 0) return;
+        strike();
+        while (::waitpid(supervisor_, nullptr, 0) < 0 && errno == EINTR) {}
+        if (reaper_.pid > 0) while (::waitpid(reaper_.pid, nullptr, 0) < 0 && errno == EINTR) {} // ours now, as we adopt orphans
+        supervisor_ = -1;
+        reaper_ = {};
+    }
+
+private:
+    instance() = default;
+    void strike() noexcept {
+        // the last who lets go of a namespace has to take it down, and that is not to be us
+        mounts_changed_.reset(), queues_.reset(), sockets4_.reset(), netlinks_.reset(), kinds_.reset(), devices_.reset(), list_.reset();
+        if (reaper_.pid > 0) ::kill(reaper_.pid, SIGKILL);
+        ::kill(supervisor_, SIGKILL);
+    }
+    /// A sandbox that ends before anybody has waited for it: its supervisor has to be known first.
+    void be_born() noexcept {
+        auto const supervisor = std::exchange(unborn_of_, nullptr)->hear(number_);
+        if (!supervisor.has_error()) supervisor_ = *supervisor, (void)hear_supervisor();
+    }
+    void take(instance& from) noexcept {
+        socket_ = std::move(from.socket_), reaper_ = std::exchange(from.reaper_, {}), supervisor_ = std::exchange(from.supervisor_, -1);
+        written_ = std::move(from.written_), rules_ = std::move(from.rules_);
+        mounts_changed_ = std::move(from.mounts_changed_), queues_ = std::move(from.queues_);
+        sockets4_ = std::move(from.sockets4_), netlinks_ = std::move(from.netlinks_), kinds_ = std::move(from.kinds_), devices_ = std::move(from.devices_), list_ = std::move(from.list_);
+        unborn_of_ = std::exchange(from.unborn_of_, nullptr), number_ = from.number_, copies_work_ = from.copies_work_, unused_ = from.unused_, counts_tasks_ = from.counts_tasks_, tasks_made_ = from.tasks_made_;
+        no_queues_ = from.no_queues_, no_sockets_ = from.no_sockets_, no_known_ = from.no_known_, network_before_ = from.network_before_, size_ = from.size_;
+    }
+
+    /// What the supervisor has just made is as it should be; the reaper learns what may be done in it.
+    result<void> accept_space() {
+        (void)changed(mounts_changed_.get()); // that was us
+        if (!copies_work_) written_.remember();
+        if (rules_) {
+            reaper_.ahead = {}; // who waits there has the old ones on, and ends when the reaper hears of these
+            int const one[] = {rules_.get()};
+            auto const flags = static_cast<int>(filter::landlock_rules::flags_of(filter::landlock_version()));
+            if (!process::send_message(reaper_.socket.get(), {process::word::rules, flags}, one, 1)) return last_error("send to the reaper");
+        }
+        return {};
+    }
+
+    result<void> ask(supervisor_request const& what) {
+        if (::send(socket_.get(), &what, sizeof what, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof what)) return last_error("ask the supervisor");
+        return hear_supervisor();
+    }
+    result<void> hear_supervisor() {
+        supervisor_reply reply;
+        alignas(cmsghdr) char control[CMSG_SPACE(most_supervisor_fds * sizeof(int))];
+        iovec io{&reply, sizeof reply};
+        msghdr all{};
+        all.msg_iov = &io, all.msg_iovlen = 1;
+        all.msg_control = control, all.msg_controllen = sizeof control;
+        if (retry([&] { return ::recvmsg(socket_.get(), &all, MSG_CMSG_CLOEXEC); }) != static_cast<ssize_t>(sizeof reply))
+            return system_error("the supervisor of a sandbox died");
+        for (auto* header = CMSG_FIRSTHDR(&all); header; header = CMSG_NXTHDR(&all, header)) {
+            if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+            int fds[most_supervisor_fds];
+            auto const n = std::min((header->cmsg_len - CMSG_LEN(0)) / sizeof(int), std::size_t{most_supervisor_fds});
+            std::memcpy(fds, CMSG_DATA(header), n * sizeof(int));
+            for (std::size_t i = 0, next = 0; next < n && i < most_supervisor_fds; ++i) {
+                if (!(reply.with >> i & 1)) continue;
+                unique_fd one{fds[next++]};
+                if (i == rules_fd) rules_ = std::move(one);
+                else if (i == socket_list) list_ = std::move(one);
+                else written_.take(static_cast<supervisor_fd>(i), std::move(one));
+            }
+        }
+        reply.what[sizeof reply.what - 1] = '\0';
+        if (reply.code != 0) return system_error(std::string{reply.what});
+        if (reply.reaper > 0) reaper_.pid = counts_tasks_ ? supervisor_ : reply.reaper; // a supervisor with numbers of its own takes all with it
+        tasks_made_ = reply.tasks_made;
+        return {};
+    }
+
+    /// When its supervisor could not build the sandbox, the init may know why.
+    result<void> hear_init(result<void> const& built) {
+        if (built.has_error()) {
+            pollfd said{reaper_.socket.get(), POLLIN, 0};
+            constexpr int patience_ms = 1000; // it says so, or its end is closed with its life
+            if (::poll(&said, 1, patience_ms) <= 0 || !(said.revents & POLLIN)) return built;
+        }
+        process::message text;
+        int fds[process::most_passed];
+        std::size_t count = 0;
+        if (!process::receive_message(reaper_.socket.get(), text, fds, count))
+            return built.has_error() ? built : system_error("the first process of a sandbox died");
+        unique_fd got[process::most_passed];
+        for (std::size_t i = 0; i < count; ++i) got[i] = unique_fd{fds[i]};
+        if (text.what == process::word::stop) {
+            char why[1024];
+            auto const n = retry([&] { return ::recv(reaper_.socket.get(), why, sizeof why, 0); });
+            return system_error(cat("a sandbox cannot be walled in: ", std::string_view{why, n > 0 ? static_cast<std::size_t>(n) : 0}));
+        }
+        if (count < init_fds) return system_error("the first process of a sandbox sent no descriptors");
+        mounts_changed_ = std::move(got[mounts_changed]), sockets4_ = std::move(got[socket_counts4]);
+        netlinks_ = std::move(got[netlink_sockets]), kinds_ = std::move(got[socket_kind_counts]), devices_ = std::move(got[device_counts]);
+        if (text.copy == 1) queues_ = std::move(got[queues_folder]);
+        struct stat queues {};
+        if (queues_ && ::fstat(queues_.get(), &queues) == 0) no_queues_ = queues.st_size;
+        return {};
+    }
+
+    std::optional<std::pair<std::int64_t, std::int64_t>> count_network() const {
+        char text[4096];
+        auto rest = read_start(devices_.get(), text);
+        auto const at = rest.find("lo:");
+        if (at == std::string_view::npos) return std::nullopt;
+        rest.remove_prefix(at + 3);
+        std::int64_t fields[9]{};
+        for (auto& each : fields) {
+            while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+            auto const [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), each);
+            if (code != std::errc{}) return std::nullopt;
+            rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+        }
+        return std::pair{fields[0], fields[8]};
+    }
+    template <std::size_t Size>
+    static std::string_view read_start(int file, char (&into)[Size]) noexcept {
+        auto const n = ::pread(file, into, Size, 0);
+        return n > 0 ? std::string_view{into, static_cast<std::size_t>(n)} : std::string_view{};
+    }
+    /// Of every family, those of the supervisor too.
+    static std::int64_t sockets_in(std::string_view counts) noexcept {
+        constexpr std::string_view before = "sockets: used ";
+        std::int64_t count = -1;
+        if (counts.starts_with(before)) (void)std::from_chars(counts.data() + before.size(), counts.data() + counts.size(), count);
+        return count;
+    }
+    /// No socket is there, of TCP not even one that only waits for its time to pass.
+    bool network_is_quiet() const noexcept {
+        constexpr std::string_view waiting = " tw ";
+        char text[1024];
+        auto const all = read_start(sockets4_.get(), text); // for IPv6 too, all that is counted for it alone is counted as used
+        auto const at = all.find(waiting);
+        return sockets_in(all) == no_sockets_ && at != std::string_view::npos && all.substr(at + waiting.size()).starts_with("0 ");
+    }
+
+    /// Supervisor and init hold their ends: they live.
+    bool is_attended() const noexcept {
+        pollfd ends[] = {{socket_.get(), 0, 0}, {reaper_.socket.get(), 0, 0}};
+        return ::poll(ends, 2, 0) == 0;
+    }
+    static bool changed(int mountinfo) noexcept {
+        pollfd one{mountinfo, POLLPRI, 0};
+        return ::poll(&one, 1, 0) > 0;
+    }
+    unique_fd socket_;
+    process::reaper_link reaper_;
+    pid_t supervisor_ = -1;
+    sandbox_template* unborn_of_ = nullptr; // until its supervisor was heard of
+    std::uint64_t number_ = 0; // with the template
+    bool copies_work_ = false, unused_ = true;
+    bool counts_tasks_ = false;
+    std::int64_t tasks_made_ = -1;
+    scratch_view written_;
+    unique_fd rules_; // of Landlock, for the reaper
+    unique_fd mounts_changed_, queues_, sockets4_, netlinks_, kinds_, devices_, list_;
+    off_t no_queues_ = 0;
+    std::int64_t no_sockets_ = 0, no_known_ = 0; // that there are at rest; of them those that a protocol knows
+    std::optional<std::pair<std::int64_t, std::int64_t>> network_before_;
+    scratch_size size_;
+};
+
+} // namespace sb::sandbox

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+// The init of a sandbox: a reaper that has walled itself in. Process 1 of the payload's namespace, with the payload's root and none
+// of the supervisor's rights; every wall is put up once, before it takes its first order, and holds for all it starts.
+#pragma once
+#include <sb/files/mount.hpp>
+#include <sb/filter/filter.hpp>
+#include <sb/filter/levels.hpp>
+#include <sb/process/reaper.hpp>
+#include <sb/process/signals.hpp>
+#include <sb/process/task_limit.hpp>
+#include <sb/sandbox/view.hpp>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <poll.h>
+#include <sched.h>
+#include <string>
+#include <string_view>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <utility>
+
+namespace sb::sandbox {
+
+struct init_plan {
+    filter::security_level const* level = &filter::level_of(filter::default_level);
+    filter::syscall_filter const* filter = nullptr; ///< null: none
+    std::int64_t most_tasks = -1; ///< that what it starts may be at once, held by namespaces alone (task_limit.hpp); -1: they hold none
+    std::string boot_id = {}; ///< file with what is shown for the host's; empty: the host's is shown
+    unique_fd sockets4 = unique_fd{}, netlinks = unique_fd{}, kinds = unique_fd{}, devices = unique_fd{}; ///< counts of the sandbox's network
+};
+
+/// Descriptors that the init's first word brings: to see without asking it whether its namespaces are as they were.
+enum init_fd : std::size_t { mounts_changed, queues_folder, socket_counts4, netlink_sockets, socket_kind_counts, device_counts, init_fds };
+
+/// A /proc of its own, where the host's knobs are read-only and what tells of the host's kernel is empty. The init is
+/// not in it ("hidepid" hides whom one cannot trace): its times, faults and switches add up from run to run.
+inline result<unique_fd> new_proc(filter::security_level const& level) {
+    constexpr unsigned attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+    return level.whole_proc ? files::new_mount("proc", {{"hidepid", "2"}}, attributes) : files::new_mount("proc", {{"hidepid", "2"}, {"subset", "pid"}}, attributes);
+}
+
+namespace detail {
+
+/// No capability, now or after any exec.
+inline result<void> drop_rights() {
+    int cap = 0;
+    while (::prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0) ++cap;
+    if (errno != EINVAL || cap == 0) return last_error("drop a capability"); // the first number that is none
+    if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0) return last_error("drop ambient capabilities");
+    if (::prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
+                                       SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED) < 0)
+        return last_error("lock secure bits");
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    __user_cap_data_struct none[2]{};
+    if (::syscall(SYS_capset, &header, none) < 0) return last_error("drop capabilities");
+    return {};
+}
+
+/// Overwrites our command line and environment where the kernel shows them: they are the caller's, with what it keeps
+/// from payloads. Nothing may look at `environ` or `argv` afterwards.
+inline result<void> forget_words() {
+    SB_TRY(auto const text, read_file("/proc/self/stat"));
+    constexpr int arguments_begin = 48, environment_end = 51; // fields, counted from 1; behind the name there are no more ")"
+    int field = 2;
+    std::uintptr_t at[environment_end - arguments_begin + 1]{};
+    split(std::string_view{text}.substr(std::min(text.rfind(')') + 2, text.size())), ' ', [&](std::string_view word) {
+        if (++field >= arguments_begin && field <= environment_end) (void)std::from_chars(word.data(), word.data() + word.size(), at[field - arguments_begin]);
+    });
+    constexpr std::string_view ours = "sb-exec init";
+    for (int i = 0; i < 4; i += 2) {
+        if (at[i] == 0 || at[i + 1] < at[i]) return system_error("/proc/self/stat does not say where the command line is");
+        std::memset(reinterpret_cast<void*>(at[i]), 0, at[i + 1] - at[i]);
+    }
+    if (at[1] > at[0]) ours.copy(reinterpret_cast<char*>(at[0]), at[1] - at[0] - 1); // either may be empty: env -i
+    return {};
+}
+
+/// A signal that is blocked would stay pending, for the next run to see, and a handler of the caller's would run; what is
+/// left to its default never reaches process 1.
+inline void let_signals_be() noexcept {
+    process::let_be(~process::signal_bits{0});
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+/// Folders of /proc that are shown empty: devices, and what tells of the work of the host and of other processes in fine grain.
+/// Whoever opens a file of `pressure` for writing also makes the kernel's monitor of the host work.
+inline constexpr char const* hidden_folders[] = {"/proc/bus", "/proc/acpi", "/proc/scsi", "/proc/pressure", "/proc/irq", "/proc/fs"};
+/// Files of it that are shown empty. What only root may read is closed already, for no payload is root.
+inline constexpr char const* hidden_files[] = {
+    "/proc/keys", "/proc/key-users", "/proc/kallsyms", "/proc/modules", "/proc/iomem", "/proc/ioports", "/proc/latency_stats", "/proc/sched_debug", // the kernel's own
+    "/proc/interrupts", "/proc/softirqs", "/proc/schedstat", "/proc/locks", "/proc/diskstats", "/proc/vmstat", "/proc/zoneinfo", "/proc/buddyinfo", // at work
+    "/proc/cmdline"}; // the host's
+
+inline result<void> put_proc(int made, int boot_id, filter::security_level const& level) {
+    SB_CHECK(files::attach(made, "/proc"));
+    if (!level.whole_proc) return {};
+    SB_TRY(auto const knobs, files::copy_mount(AT_FDCWD, "/proc/sys"));
+    SB_CHECK(files::change_mount(knobs.get(), MOUNT_ATTR_RDONLY));
+    SB_CHECK(files::attach(knobs.get(), "/proc/sys"));
+    if (boot_id >= 0) SB_CHECK(files::attach(boot_id, "/proc/sys/kernel/random/boot_id"));
+    // a mount that is bound keeps what it was made: one is made read-only, the others are copies of it
+    char const* empty = nullptr;
+    for (auto const* const folder : hidden_folders) {
+        if (empty) {
+            if (::mount(empty, folder, nullptr, MS_BIND, nullptr) < 0 && errno != ENOENT) return last_error("mount on", std::string_view{folder});
+            continue;
+        }
+        if (::access(folder, F_OK) != 0) continue;
+        SB_TRY(auto const first, files::copy_mount(AT_FDCWD, "/dev/shm", false)); // an empty folder of the root, which nothing is mounted on yet
+        SB_CHECK(files::change_mount(first.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)); // all runs see it
+        SB_CHECK(files::attach(first.get(), folder));
+        empty = folder;
+    }
+    for (auto const* const file : hidden_files)
+        if (::mount("/dev/null", file, nullptr, MS_BIND, nullptr) < 0 && errno != ENOENT) return last_error("mount on", std::string_view{file});
+    return {};
+}
+
+inline result<void> read_only_root() {
+    struct mount_attr change {};
+    change.attr_set = MOUNT_ATTR_RDONLY;
+    if (::syscall(SYS_mount_setattr, AT_FDCWD, "/", 0, &change, sizeof change) < 0) return last_error("make the root read-only");
+    return {};
+}
+
+template <std::size_t Count>
+void close_all_but(std::array<int, Count> kept) noexcept {
+    std::sort(kept.begin(), kept.end());
+    unsigned next = 3;
+    for (int const fd : kept) {
+        if (fd < 3) continue;
+        if (static_cast<unsigned>(fd) > next) ::syscall(SYS_close_range, next, static_cast<unsigned>(fd) - 1, 0u);
+        next = static_cast<unsigned>(fd) + 1;
+    }
+    ::syscall(SYS_close_range, next, ~0u, 0u);
+}
+
+/// A user namespace below the supervisor's, which owns all the others: whatever right a payload found there, it would have none
+/// over them. The kernel refuses further ones in it, and gives it a part only of what there is for each user of the host.
+/// `knobs` is /proc/sys/user.
+inline result<void> step_down(int knobs) {
+    if (::unshare(CLONE_NEWUSER) < 0) return last_error("make the payload's user namespace");
+    auto const one = cat(process::sandbox_id, " ", process::sandbox_id, " 1\n");
+    for (auto const& [file, text] : {std::pair{"/proc/self/setgroups", std::string_view{"deny"}}, {"/proc/self/uid_map", one}, {"/proc/self/gid_map", one}})
+        SB_CHECK(write_once(std::string{file}, text));
+    for (auto const& [name, most] : {std::pair{"max_user_namespaces", std::string_view{"0"}}, {"max_inotify_instances", "16"}, {"max_inotify_watches", "8192"}}) {
+        unique_fd const knob{knobs < 0 ? -1 : ::openat(knobs, name, O_WRONLY | O_CLOEXEC)};
+        if (knob) (void)!::write(knob.get(), most.data(), most.size());
+    }
+    return {};
+}
+
+/// The filter sees what a program asks for, not what the kernel maps of its file before it begins: no segment that is writable and
+/// executable. Linux knows that from 6.3 on. An executable stack, which a file may ask for too, it does not refuse.
+inline void refuse_writable_code() noexcept {
+    constexpr int set_memory_rules = 65; // PR_SET_MDWE
+    constexpr unsigned long no_gain_of_exec = 1; // PR_MDWE_REFUSE_EXEC_GAIN
+    (void)::prctl(set_memory_rules, no_gain_of_exec, 0, 0, 0);
+}
+
+/// In the init; when it returns well, the walls stand. Else `supervisor` is open still: once it is closed the supervisor ends, and the
+/// init with it, so what went wrong is said first.
+inline result<void> wall_in(init_plan const& plan, std::string const& root, int socket, unique_fd& supervisor, process::reaper_files& files) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL); // should the supervisor be dead already, the closed socket says so
+    ::prctl(PR_SET_NAME, "sb-exec init");
+    ::setsid();
+    SB_TRY(auto const proc, new_proc(*plan.level));
+    unique_fd const knobs{::open("/proc/sys/user", O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    unique_fd boot_id;
+    if (plan.level->whole_proc && !plan.boot_id.empty()) {
+        SB_TRY(boot_id, files::copy_mount(AT_FDCWD, plan.boot_id, false));
+        SB_CHECK(files::change_mount(boot_id.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)); // all runs see it
+    }
+    SB_CHECK(files::change_root(root));
+    SB_CHECK(put_proc(proc.get(), boot_id.get(), *plan.level));
+    SB_CHECK(read_only_root());
+    SB_CHECK(forget_words());
+    let_signals_be();
+    SB_TRY(auto const mounts, open_file("/proc/self/mountinfo", O_RDONLY));
+    unique_fd queues;
+    if (auto made = files::new_mount("mqueue", {}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC); !made.has_error()) queues = std::move(*made);
+    ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); // a change of user took our own files of /proc from us; nobody is here yet to look into us
+    files = process::reaper_files::open();
+    SB_TRY(auto const tree, open_file("/proc/self/ns/mnt", O_RDONLY)); // nobody can open it once we cannot be looked into
+    int const mine[] = {tree.get()};
+    if (!process::send_message(supervisor.get(), {process::word::done, 0}, mine, 1)) return last_error("greet the supervisor");
+    supervisor.reset(); // from here on the sandbox has the sockets that it will have
+    int const first[] = {mounts.get(), queues ? queues.get() : mounts.get(), plan.sockets4.get(), plan.netlinks.get(), plan.kinds.get(), plan.devices.get()};
+    if (!process::send_message(socket, {process::word::done, queues ? 1 : 0}, first, init_fds)) return last_error("greet the watcher");
+    SB_CHECK(step_down(knobs.get()));
+    SB_CHECK(drop_rights());
+    if (!plan.level->makes_code) refuse_writable_code();
+    if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return last_error("prctl");
+    return {};
+}
+
+} // namespace detail
+
+struct sandbox_init {
+    pid_t pid = -1; ///< as the supervisor sees it
+    unique_fd mounts = unique_fd{}; ///< its mount namespace, when it was heard
+    unique_fd greeting = unique_fd{};
+
+    /// Waits until its walls stand.
+    result<void> hear() {
+        if (mounts) return {};
+        process::message text;
+        int fds[process::most_passed];
+        std::size_t count = 0;
+        if (!process::receive_message(greeting.get(), text, fds, count) || count != 1) return system_error("the first process of a sandbox died");
+        mounts = unique_fd{fds[0]};
+        greeting.reset();
+        return {};
+    }
+};
+
+/// Clones the init off the supervisor. When a wall cannot be put up, the init's first words are `stop` and why, and it ends.
+inline result<sandbox_init> start_init(init_plan& plan, std::string const& root, int socket, process::order_room& room) {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
+    unique_fd ours{ends[0]}, theirs{ends[1]};
+    auto const pid = plan.most_tasks >= 0 ? process::clone_limited(plan.most_tasks, CLONE_NEWNS)
+                                          : static_cast<pid_t>(::syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+    if (pid < 0) return last_error("clone");
+    if (pid > 0) {
+        return sandbox_init{pid, unique_fd{}, std::move(ours)};
+    }
+    ours.reset();
+    process::reaper_files files;
+    auto const walls = detail::wall_in(plan, root, socket, theirs, files);
+    if (walls.has_error()) {
+        pollfd supervisor{theirs.get(), 0, 0};
+        if (::poll(&supervisor, 1, 0) > 0) ::_exit(1); // it ended before the walls stood, and has said itself why
+        (void)process::send_message(socket, {process::word::stop, 0});
+        (void)!::send(socket, walls.error().what.data(), walls.error().what.size(), MSG_NOSIGNAL);
+        ::_exit(1);
+    }
+    auto const* const filter = plan.filter;
+    detail::close_all_but(std::array{socket, files.io.get(), files.last_pid.get()});
+    auto mine = process::reaper::make(unique_fd{socket}, room, true, std::move(files));
+    if (mine.has_error() || (filter && filter::install(*filter) < 0)) ::_exit(1);
+    mine->serve();
+    ::_exit(0);
+}
+
+} // namespace sb::sandbox

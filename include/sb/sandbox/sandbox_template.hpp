@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// A sandbox template: the process that the sandboxes of one slot are born of.
+//
+// How it works: the template sits in the slot's control group, in user, mount and cgroup namespaces of its own, where the
+// payload's root has been put up once (sandbox_root.hpp). A sandbox's supervisor is cloned off it: born in the right group, with the
+// right user and a copy of the template root, it begins where a process made from nothing would be after milliseconds. It is the
+// owner's child, not the template's (CLONE_PARENT). The template works while its owner does something else: a sandbox is
+// asked for now and taken when it is needed.
+#pragma once
+#include <sb/cgroup/cgroup.hpp>
+#include <sb/core/clock.hpp>
+#include <sb/core/fd.hpp>
+#include <sb/filter/filter.hpp>
+#include <sb/machine/cpus.hpp>
+#include <sb/process/payload_user.hpp>
+#include <sb/process/privileges.hpp>
+#include <sb/sandbox/mount_supervisor.hpp>
+#include <sb/sandbox/sandbox_root.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <sched.h>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <utility>
+#include <vector>
+
+namespace sb::sandbox {
+
+/// What all sandboxes of a template have in common; outlives it.
+struct template_plan {
+    view shown;
+    process::payload_user user;
+    files::pinned lower = {}; ///< where the workspace is taken from; nothing: from its own place
+    unique_fd owners; ///< user namespace that maps the workspace's owners to the payload's user; -1: none
+    bool copies_work = false; ///< see supervisor_plan
+};
+
+/// What makes one sandbox differ from another. Small enough for a message.
+struct birth_wish {
+    int level = filter::default_level;
+    std::int64_t most_tasks = -1; ///< see init_plan
+    scratch_size size;
+};
+
+namespace detail {
+
+/// What the template says: of itself once, then of each birth.
+struct template_reply {
+    pid_t supervisor = -1;
+    char wrong[248] = {}; ///< empty: all went well
+};
+
+inline constexpr std::size_t most_filter = 4096; // instructions, as the kernel has it
+
+/// What is used in a user namespace counts for its maker on the host too, and is no more in all than the maker's soft limit was
+/// at that time: so for that time ours is a part of it, and the rest stays the caller's.
+class quota_part {
+public:
+    quota_part(__rlimit_resource which, rlim_t parts) noexcept : which_{which} {
+        if (::getrlimit(which_, &whole_) < 0) return;
+        auto part = whole_;
+        part.rlim_cur = std::max<rlim_t>(whole_.rlim_cur / parts, 1);
+        if (whole_.rlim_cur != RLIM_INFINITY) changed_ = ::setrlimit(which_, &part) == 0;
+    }
+    ~quota_part() {
+        if (changed_) ::setrlimit(which_, &whole_);
+    }
+    quota_part(quota_part const&) = delete;
+    quota_part& operator=(quota_part const&) = delete;
+
+private:
+    __rlimit_resource which_;
+    rlimit whole_{};
+    bool changed_ = false;
+};
+
+/// The process itself.
+class template_process {
+public:
+    template_process(template_plan const& plan, unique_fd lower, std::vector<unique_fd> sources, unique_fd socket, process::order_room& room, pid_t owner, bool drops_groups)
+        : plan_{&plan}, lower_{std::move(lower)}, sources_{std::move(sources)}, socket_{std::move(socket)}, room_{&room}, owner_{owner}, drops_groups_{drops_groups} {}
+
+    /// `enclose`, then `begin`, then births, each when told.
+    void serve() {
+        if (!hear() || !say(-1, enclose()) || !hear() || !say(-1, begin())) return;
+        std::vector<char> text(sizeof(birth_wish) + most_filter * sizeof(sock_filter));
+        for (;;) {
+            alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
+            iovec io{text.data(), text.size()};
+            msghdr all{};
+            all.msg_iov = &io, all.msg_iovlen = 1;
+            all.msg_control = control, all.msg_controllen = sizeof control;
+            auto const n = retry([&] { return ::recvmsg(socket_.get(), &all, MSG_CMSG_CLOEXEC); });
+            auto const* const header = CMSG_FIRSTHDR(&all);
+            if (n < static_cast<ssize_t>(sizeof(birth_wish)) || !header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(2 * sizeof(int))) return;
+            int ends[2];
+            std::memcpy(ends, CMSG_DATA(header), sizeof ends);
+            unique_fd const to_supervisor{ends[0]}, to_reaper{ends[1]};
+            birth_wish wish;
+            std::memcpy(&wish, text.data(), sizeof wish);
+            filter::syscall_filter filter;
+            if (auto const count = (static_cast<std::size_t>(n) - sizeof wish) / sizeof(sock_filter); count > 0) {
+                filter.program.resize(count);
+                std::memcpy(filter.program.data(), text.data() + sizeof wish, count * sizeof(sock_filter));
+            }
+            auto const born = bear(wish, filter, to_supervisor.get(), to_reaper.get());
+            if (!say(born.has_error() ? -1 : *born, born.has_error() ? result<void>{born.error()} : result<void>{})) return;
+        }
+    }
+
+private:
+    bool hear() {
+        char go = 0;
+        return retry([&] { return ::recv(socket_.get(), &go, 1, 0); }) == 1;
+    }
+    bool say(pid_t supervisor, result<void> const& done) {
+        template_reply reply{supervisor, {}};
+        if (done.has_error()) done.error().what.copy(reply.wrong, sizeof reply.wrong - 1);
+        return ::send(socket_.get(), &reply, sizeof reply, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof reply);
+    }
+    /// Makes the control group that we are in the root of all that any payload shall see.
+    static result<void> enclose() {
+        SB_CHECK(process::give_up_privileges()); // before the change of user, which takes our own files of /proc from us
+        if (::unshare(CLONE_NEWCGROUP) < 0) return last_error("make a cgroup namespace");
+        return {};
+    }
+    result<void> begin() {
+        // before ids are mapped the kernel refuses that, and whoever is not root may not at all
+        if (drops_groups_ && ::syscall(SYS_setgroups, 0, nullptr) < 0) return last_error("drop supplementary groups");
+        if (::setresgid(process::sandbox_id, process::sandbox_id, process::sandbox_id) < 0 || ::setresuid(process::sandbox_id, process::sandbox_id, process::sandbox_id) < 0) return last_error("change user");
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a change of user forgets it
+        ::umask(022);
+        if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0) return last_error("make mounts private");
+        SB_TRY(auto built, sandbox_root::build(plan_->shown, std::move(lower_), std::move(sources_)));
+        root_.emplace(std::move(built));
+        return {};
+    }
+    result<pid_t> bear(birth_wish const& wish, filter::syscall_filter const& filter, int to_supervisor, int to_reaper) {
+        int const own_numbers = wish.most_tasks >= 0 ? CLONE_NEWPID : 0;
+        auto const clone = [&] {
+            return static_cast<pid_t>(::syscall(SYS_clone, own_numbers | CLONE_PARENT | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | SIGCHLD, nullptr,
+                                                nullptr, nullptr, nullptr));
+        };
+        auto pid = clone();
+        // the kernel takes the networks of dead sandboxes down at its leisure, and until then they count
+        auto const until = monotonic_ns() + most_patience_ns;
+        while (pid < 0 && errno == ENOSPC && monotonic_ns() < until) ::usleep(5000), pid = clone();
+        if (pid < 0) return last_error("make namespaces");
+        if (pid > 0) return pid;
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        ::prctl(PR_SET_NAME, "sb-exec mounts");
+        if (::getppid() != (own_numbers ? 0 : owner_)) ::_exit(0); // a parent outside is none
+        socket_.reset();
+        supervisor_plan plan;
+        plan.from = &*root_, plan.size = wish.size, plan.copies_work = plan_->copies_work;
+        plan.init.level = &filter::level_of(wish.level), plan.init.most_tasks = wish.most_tasks;
+        plan.init.filter = filter.program.empty() ? nullptr : &filter;
+        mount_supervisor{std::move(plan), to_supervisor, to_reaper, *room_}.serve();
+        ::_exit(0);
+    }
+
+    static constexpr std::int64_t most_patience_ns = 3'000'000'000;
+
+    template_plan const* plan_;
+    unique_fd lower_;
+    std::vector<unique_fd> sources_;
+    unique_fd socket_;
+    process::order_room* room_;
+    pid_t owner_;
+    bool drops_groups_;
+    std::optional<sandbox_root> root_;
+};
+
+/// The workspace as it is before anybody writes to it.
+inline result<files::pinned> work_of(template_plan const& plan) {
+    if (plan.lower) return plan.lower;
+    if (plan.shown.work_place) return plan.shown.work_place;
+    return files::pinned::open(plan.shown.work);
+}
+
+/// A privileged caller takes what it may see and the payload's user may not.
+inline result<void> take_sources(template_plan const& plan, unique_fd& lower, std::vector<unique_fd>& sources) {
+    auto const& shown = plan.shown;
+    if (!shown.work.empty()) {
+        SB_TRY(auto const place, work_of(plan));
+        SB_TRY(lower, place.copy(false));
+        if (plan.owners) SB_CHECK(files::map_owners(lower.get(), plan.owners.get()));
+        SB_CHECK(files::change_mount(lower.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+    }
+    for (auto const& each : shown.bindings) {
+        auto place = each.place;
+        if (!place) {
+            SB_TRY(place, files::pinned::open(each.source));
+        }
+        SB_TRY(auto copy, place.copy(true));
+        sources.push_back(std::move(copy));
+    }
+    return {};
+}
+
+} // namespace detail
+
+/// The owner's end.
+class sandbox_template {
+public:
+    /// `plan` and `room` outlive the template; `group` may be null. All reapers of a template take their orders from one room.
+    static result<sandbox_template> make(template_plan const& plan, process::order_room& room, cgroup::cgroup* group) {
+        int ends[2];
+        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
+        sandbox_template made;
+        made.socket_ = unique_fd{ends[0]};
+        made.copies_work_ = plan.copies_work && !plan.shown.work.empty();
+        if (!plan.shown.work.empty()) {
+            SB_TRY(made.work_, detail::work_of(plan));
+        }
+        unique_fd theirs{ends[1]};
+        bool const root = ::geteuid() == 0;
+        unique_fd lower;
+        std::vector<unique_fd> sources;
+        if (root) SB_CHECK(detail::take_sources(plan, lower, sources));
+        auto const owner = ::getpid();
+        detail::quota_part const pending{RLIMIT_SIGPENDING, 8}, queues{RLIMIT_MSGQUEUE, 4};
+        made.pid_ = static_cast<pid_t>(::syscall(SYS_clone, CLONE_NEWUSER | CLONE_NEWNS | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+        if (made.pid_ < 0) return last_error("make a user namespace");
+        if (made.pid_ == 0) {
+            made.pid_ = -1;
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+            ::prctl(PR_SET_NAME, "sb-exec parent");
+            machine::home_cpu::leave(); // what is built meanwhile is built wherever there is room
+            made.socket_.reset();
+            if (::getppid() == owner) detail::template_process{plan, std::move(lower), std::move(sources), std::move(theirs), room, owner, root}.serve();
+            ::_exit(0);
+        }
+        theirs.reset();
+        SB_CHECK(process::map_ids(made.pid_, process::sandbox_id, process::sandbox_id, plan.user));
+        SB_CHECK(process::give_up_real_time(made.pid_));
+        SB_CHECK(process::give_up_being_spared(made.pid_));
+        if (group) SB_CHECK(group->enter(made.pid_));
+        SB_CHECK(made.tell());
+        if (group) SB_CHECK(group->settle(made.pid_));
+        SB_CHECK(made.tell());
+        return made;
+    }
+    sandbox_template(sandbox_template&& from) noexcept
+        : socket_{std::move(from.socket_)}, pid_{std::exchange(from.pid_, -1)}, copies_work_{from.copies_work_}, work_{std::move(from.work_)}, asked_{from.asked_}, heard_{from.heard_}, unheard_{std::move(from.unheard_)} {}
+    sandbox_template& operator=(sandbox_template&&) = delete;
+    ~sandbox_template() { end(); }
+
+    pid_t pid() const noexcept { return pid_; }
+    bool copies_work() const noexcept { return copies_work_; }
+    /// The workspace as it is before anybody writes to it; -1 where there is none.
+    int work() const noexcept { return work_.fd(); }
+
+    /// Asks for a sandbox; the two ends become its supervisor's and its reaper's. `hear` tells of it, by the number that this gives.
+    result<std::uint64_t> ask(birth_wish const& wish, filter::syscall_filter const& filter, unique_fd to_supervisor, unique_fd to_reaper) {
+        int const passed[2] = {to_supervisor.get(), to_reaper.get()};
+        iovec io[2] = {{const_cast<birth_wish*>(&wish), sizeof wish}, {const_cast<sock_filter*>(filter.program.data()), filter.program.size() * sizeof(sock_filter)}};
+        alignas(cmsghdr) char control[CMSG_SPACE(sizeof passed)]{};
+        msghdr all{};
+        all.msg_iov = io, all.msg_iovlen = 2;
+        all.msg_control = control, all.msg_controllen = sizeof control;
+        auto* const header = CMSG_FIRSTHDR(&all);
+        header->cmsg_level = SOL_SOCKET, header->cmsg_type = SCM_RIGHTS, header->cmsg_len = CMSG_LEN(sizeof passed);
+        std::memcpy(CMSG_DATA(header), passed, sizeof passed);
+        if (::sendmsg(socket_.get(), &all, MSG_NOSIGNAL) < 0) return last_error("ask the template of a sandbox");
+        return asked_++;
+    }
+    /// The supervisor's process. Answers come in the order of the asking; those that nobody has waited for yet are kept.
+    result<pid_t> hear(std::uint64_t number) {
+        for (;; ++heard_) {
+            if (auto const early = unheard_.find(number); early != unheard_.end()) return supervisor_in(unheard_.extract(early).mapped());
+            detail::template_reply reply;
+            if (retry([&] { return ::recv(socket_.get(), &reply, sizeof reply, 0); }) != static_cast<ssize_t>(sizeof reply))
+                return system_error("the template of a sandbox died");
+            unheard_[heard_] = reply;
+        }
+    }
+
+    /// Sandboxes that were born live on.
+    void end() noexcept {
+        if (pid_ <= 0) return;
+        ::kill(pid_, SIGKILL);
+        while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
+        pid_ = -1;
+    }
+
+private:
+    sandbox_template() = default;
+    static result<pid_t> supervisor_in(detail::template_reply reply) {
+        reply.wrong[sizeof reply.wrong - 1] = '\0';
+        if (reply.wrong[0] != '\0') return system_error(std::string{reply.wrong});
+        return reply.supervisor;
+    }
+    /// "Go on", and waits for the answer.
+    result<void> tell() {
+        if (::send(socket_.get(), "", 1, MSG_NOSIGNAL) != 1) return last_error("tell the template of a sandbox");
+        SB_TRY([[maybe_unused]] auto const none, hear(asked_++));
+        return {};
+    }
+
+    unique_fd socket_;
+    pid_t pid_ = -1;
+    bool copies_work_ = false;
+    files::pinned work_;
+    std::uint64_t asked_ = 0, heard_ = 0;
+    std::map<std::uint64_t, detail::template_reply> unheard_;
+};
+
+} // namespace sb::sandbox

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "support/victim.hpp"
+#include <sb/run/payload_environment.hpp>
+#include <string>
+
+using namespace sb::run;
+
+TEST_CASE("what passes from the caller's environment is on the list and nothing else is") {
+    char const* const caller[] = {"PATH=/bin", "LC_ALL=C", "LANG=de", "TZ=UTC", "USER=me", "API_TOKEN=secret", "LD_PRELOAD=x.so",
+                                  "http_proxy=p", "HOME=/home/me", "SSH_AUTH_SOCK=/s", "PATHS=no", "LCX=no", "LC_API_TOKEN=no", "LC_=no", "LC_TIME=C", nullptr};
+    auto const got = passed_on(caller);
+    CHECK(got == variables{{"LANG", "de"}, {"LC_ALL", "C"}, {"LC_TIME", "C"}, {"PATH", "/bin"}, {"TZ", "UTC"}, {"USER", "me"}});
+}
+
+TEST_CASE("there is always a PATH") {
+    char const* const none[] = {nullptr};
+    CHECK(passed_on(none).at("PATH") == default_path);
+}
+
+TEST_CASE("values of a preset as variables") {
+    CHECK(variable_text("512Mi") == "512Mi");
+    CHECK(variable_text(5) == "5");
+    CHECK(variable_text(0.05) == "0.05");
+    CHECK(variable_text(true) == "true");
+    CHECK(variable_text(nullptr) == "");
+    CHECK(variable_text(sb::array{"disk", "network"}) == "disk,network");
+    CHECK(variable_text(sb::object{{"memory", "4Gi"}}) == "{\"memory\":\"4Gi\"}");
+}
+
+TEST_CASE("--env takes NAME=VALUE or the caller's value, and says when there is none") {
+    variables to;
+    ::setenv("SB_TEST_HERE", "v", 1);
+    ::unsetenv("SB_TEST_GONE");
+    CHECK_FALSE(add_variable(to, "A=b=c").has_error());
+    CHECK_FALSE(add_variable(to, "SB_TEST_HERE").has_error());
+    CHECK(to == variables{{"A", "b=c"}, {"SB_TEST_HERE", "v"}});
+    CHECK(add_variable(to, "SB_TEST_GONE").error().what == "--env SB_TEST_GONE: the variable is not set here; write SB_TEST_GONE=VALUE");
+    CHECK(add_variable(to, "=x").has_error());
+}
+
+TEST_CASE("programs are found as exec would find them, and each way of not finding one has its words") {
+    sb::test::folder here;
+    auto const make = [&](std::string const& name, mode_t mode) {
+        ::close(::open((here / name).c_str(), O_WRONLY | O_CREAT, mode));
+        ::chmod((here / name).c_str(), mode);
+    };
+    make("tool", 0755), make("text", 0644);
+    REQUIRE(::mkdir((here / "folder").c_str(), 0755) == 0);
+    CHECK(*find_program("tool", "/nowhere:" + here.path()) == here / "tool");
+    CHECK(*find_program(here / "tool", "") == here / "tool");
+    CHECK(find_program("none", here.path()).error().what == sb::cat("command none: not found in PATH (", here.path(), ")"));
+    CHECK(find_program("text", here.path()).error().what == sb::cat("command text: ", here.path(), "/text is not executable"));
+    CHECK(find_program("folder", here.path()).error().what == sb::cat("command folder: not found in PATH (", here.path(), ")"));
+    CHECK(find_program(here / "folder", "").error().what == sb::cat("command ", here.path(), "/folder: Is a directory"));
+    CHECK(find_program(here / "text", "").error().what == sb::cat("command ", here.path(), "/text: not executable"));
+    REQUIRE(::mkfifo((here / "fifo").c_str(), 0755) == 0);
+    CHECK(find_program(here / "fifo", "").error().what == sb::cat("command ", here.path(), "/fifo: not a regular file"));
+    CHECK(find_program("fifo", here.path()).error().what == sb::cat("command fifo: not found in PATH (", here.path(), ")"));
+    CHECK(find_program("/dev/null", "").error().what == "command /dev/null: not a regular file");
+    CHECK(find_program("", "/bin").error().on == sb::blame::caller);
+    REQUIRE(::mkdir((here / "closed").c_str(), 0) == 0);
+    bool const root = ::geteuid() == 0; // to whom nothing is closed
+    if (root) REQUIRE((::chmod(here.path().c_str(), 0755) == 0 && ::seteuid(65534) == 0));
+    auto const in_path = find_program("tool", here / "closed"), named = find_program(here / "closed/tool", "");
+    if (root) REQUIRE(::seteuid(0) == 0);
+    CHECK(in_path.error().what == sb::cat("command tool: not found in PATH (", here.path(), "/closed)"));
+    CHECK(named.error().what == sb::cat("command ", here.path(), "/closed/tool: Permission denied"));
+}
