@@ -34,7 +34,7 @@ demo: build ## the main use, on a sample program with a planted weakness
 	@$(MAKE) --no-print-directory -f recipes/demo.mk BIN=$(abspath $(BUILD))/bin
 
 test: with-tests ## build everything, run all tests
-	@$(call tested,$(BUILD))
+	@$(call tested,$(BUILD),$(if $(LEAVE_OUT),--exclude-regex '$(LEAVE_OUT)'))
 
 build: ## build the tools, in build/bin/
 	@scripts/dependencies build

@@ -8,6 +8,19 @@ target_compile_options(sb_developer INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(sb_developer INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
 endif()
+# ccache, where it is installed: what one clone of the tree has compiled is found by all. Nothing else may hash an absolute path.
+# clang's precompiled headers name the files they are made of, so those of one clone would be read by another.
+find_program(SB_CCACHE ccache)
+mark_as_advanced(SB_CCACHE)
+if(PROJECT_IS_TOP_LEVEL AND SB_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime "${SB_CCACHE}")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-fpch-preprocess)
+  else()
+    set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
+  endif()
+endif()
 if(SB_SANITIZE)
   add_compile_options(-fsanitize=${SB_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${SB_SANITIZE})

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# killed.sh: kills run.sh without warning, during the bootstrap and inside the bare machine; nothing may be left but its folder,
+# killed.sh [--whole]: kills run.sh without warning, during the bootstrap and inside the bare machine; nothing may be left but its folder,
 # and that is gone after the next run.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -35,6 +35,8 @@ mounted_proc() { # waits until debootstrap has mounted /proc in there: in its ow
     fail 'debootstrap mounted nothing in a minute'
 }
 killed_at 'bootstrap a minimal' mounted_proc
-killed_at 'git clone, make demo' true
+inside='apt-get install' # and while it compiles, with --whole
+[ "${1-}" != --whole ] || inside='git clone, make demo'
+killed_at "$inside" true
 [ "$(ls -d "$TMPDIR"/sandbench-bare.*/ | wc -l)" = 1 ] || fail 'the second run did not remove what the first one left'
 echo 'killed: nothing left'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # run.sh [--suite NAME] [--whole | --quick]: proves the README's two commands on a bare Debian, bootstrapped into a temporary folder
-# (root only). Somebody without rights runs every test there; root does too, with --quick only those that are fast.
+# (root only). Somebody without rights runs every test there; root does too, but with --quick, where root makes the demo only.
 #
 # How it works: this script makes the folder, then runs bootstrapped.sh in mount and process namespaces of its own. All mounts
 # are made in there, so they are gone with the last process in there; and the processes are gone with this script, however it

@@ -93,7 +93,7 @@ TEST_CASE("the manual shows this table") {
         for (std::size_t i = 0; i < row.size(); ++i) table += " --- |";
         table += "\n";
     }
-    auto const manual = sb::read_file(SB_SOURCE_DIR "/tools/sb-exec.md");
+    auto const manual = sb::read_file(SB_SOURCE_DIR + "/tools/sb-exec.md");
     REQUIRE(manual.has_value());
     INFO("it should be, in tools/sb-exec.md:\n" << table);
     CHECK(manual->find("\n\n" + table + "\n") != std::string::npos);

@@ -1,7 +1,35 @@
 // SPDX-License-Identifier: MIT
+// Tests of amount.hpp, bits.hpp, burst.hpp, concurrency_level.hpp, cpu_limit.hpp, cpu_seconds.hpp, definition.hpp, device.hpp, disk_limit.hpp, end.hpp, failure_modes.hpp, file_limit.hpp, guest.hpp, host.hpp, label.hpp, limits_manual.hpp, memory_limit.hpp, network.hpp, open_files_limit.hpp, output_limit.hpp, payload.hpp, pids_limit.hpp, preset_amounts.hpp, read.hpp, security_level.hpp, setup.hpp, timeout.hpp and upstream.hpp.
 #include "support/catch.hpp"
+#include <sb/key/amount.hpp>
+#include <sb/key/bits.hpp>
+#include <sb/key/burst.hpp>
+#include <sb/key/concurrency_level.hpp>
+#include <sb/key/cpu_limit.hpp>
+#include <sb/key/cpu_seconds.hpp>
+#include <sb/key/definition.hpp>
+#include <sb/key/device.hpp>
+#include <sb/key/disk_limit.hpp>
+#include <sb/key/end.hpp>
+#include <sb/key/failure_modes.hpp>
+#include <sb/key/file_limit.hpp>
+#include <sb/key/guest.hpp>
+#include <sb/key/host.hpp>
+#include <sb/key/label.hpp>
 #include <sb/key/limits_manual.hpp>
+#include <sb/key/list.hpp>
+#include <sb/key/memory_limit.hpp>
+#include <sb/key/network.hpp>
+#include <sb/key/open_files_limit.hpp>
+#include <sb/key/output_limit.hpp>
+#include <sb/key/payload.hpp>
+#include <sb/key/pids_limit.hpp>
 #include <sb/key/preset_amounts.hpp>
+#include <sb/key/read.hpp>
+#include <sb/key/security_level.hpp>
+#include <sb/key/setup.hpp>
+#include <sb/key/timeout.hpp>
+#include <sb/key/upstream.hpp>
 #include <map>
 #include <set>
 
@@ -122,7 +150,7 @@ TEST_CASE("what a key does not take is an error that says what it takes") {
 }
 
 TEST_CASE("failure modes come as text, as text with commas, or as nested arrays") {
-    auto const found = [](value const& v) { return std::get<words>(sb::key::read(failure_modes, v).value()).are; };
+    auto const found = [](value const& v) { return std::get<sb::key::words>(sb::key::read(failure_modes, v).value()).are; };
     CHECK(found("disk") == texts{"disk"});
     CHECK(found("disk, cpu") == texts{"disk", "cpu"});
     CHECK(found(value{array{"disk", array{"cpu", "network,memory"}}}) == texts{"disk", "cpu", "network", "memory"});

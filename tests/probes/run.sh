@@ -5,27 +5,16 @@
 # "--isolate none" most must break. SB_PROBE_SAYS=1 shows what each probe said, attempt by attempt.
 # run.sh --write makes docs/reference/probes.md, run.sh --check-page fails when that page is not what --write would make.
 set -u
-here=$(cd "$(dirname "$0")" && pwd)
-bin=${SB_BIN:-$here/../../build/bin} nobody=no page=
-while :; do
-    case ${1-} in
-    --bin) bin=${2:?the folder of the tools}; shift 2 ;;
-    --nobody) nobody=yes; shift ;;
-    --write | --check-page) page=$1; shift ;;
-    *) break ;;
-    esac
-done
-bin=$(cd "$bin" && pwd) || exit 2
+flags='--write --check-page'
+. "$(dirname "$0")/../support/runner.sh"
 witness=$bin/../probes/sb-witness
 [ -x "$witness" ] || { echo "run.sh: $witness is not built" >&2; exit 2; }
-case $page in
---write) exec "$witness" --may-skip "$here/may_skip" --write "$here/../../docs/reference/probes.md" ;;
---check-page)
+case $given in
+*--write*) "$witness" --may-skip "$here/may_skip" --write "$here/../../docs/reference/probes.md"
+    exit ;;
+*--check-page*)
     "$witness" --may-skip "$here/may_skip" --write - | diff -u "$here/../../docs/reference/probes.md" - && exit 0
     echo 'docs/reference/probes.md is not current: tests/probes/run.sh --write' >&2
     exit 1 ;;
 esac
-if [ $nobody = no ]; then
-    SB_BIN=$bin exec "$witness" --may-skip "$here/may_skip" "$@"
-fi
-exec "$here/../support/as_nobody.sh" "$bin" "$here/run.sh" --bin "$bin" "$@"
+SB_BIN=$bin "$witness" --may-skip "$here/may_skip" "$@"

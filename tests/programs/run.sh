@@ -6,27 +6,10 @@
 # scripts without a sandbox (postgres refuses root). --nobody is for root, who becomes that user. SB_PROGRAM_OPTIONS is given to
 # sb-exec. What is not installed is skipped: scripts/dependencies programs.
 set -uo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-bin=${SB_BIN:-$here/../../build/bin} nobody=no without=no
-while :; do
-    case ${1-} in
-    --bin) bin=${2:?the folder of the tools} && shift 2 ;;
-    --nobody) nobody=yes && shift ;;
-    --without) without=yes && shift ;;
-    *) break ;;
-    esac
-done
-bin=$(cd "$bin" && pwd) && [ -x "$bin/sb-exec" ] || { echo "run.sh: there is no sb-exec in $bin" >&2; exit 2; }
-if [ $nobody = yes ]; then
-    [ $without = no ] || set -- --without "$@"
-    exec "$here/../support/as_nobody.sh" "$bin" "$here/run.sh" --bin "$bin" "$@"
-fi
+flags=--without
+. "$(dirname "$0")/../support/runner.sh"
 # the system's programs, which every sandbox shows: not what somebody has in a home
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-stage=$(mktemp -d) || exit 2
-trap 'chmod -R u+rwX "$stage" 2>/dev/null; rm -rf "$stage"' EXIT
-trap 'exit 130' INT TERM HUP
-chmod 755 "$stage"
 [ $# -gt 0 ] || for script in "$here"/*.sh; do [ "${script##*/}" = run.sh ] || set -- "$@" "$(basename "$script" .sh)"; done
 
 held=0 broken=0 skipped=0
@@ -41,7 +24,7 @@ for name; do
     bash -c "$needs" >"$stage/needs" 2>&1 || { verdict skipped "$name" "not installed: $needs"; continue; }
     mkdir "$stage/$name" "$stage/$name/work" "$stage/$name/home" "$stage/$name/tmp" && cp "$script" "$stage/$name/work" && cd "$stage/$name/work" || exit 2
     why='' took=$EPOCHREALTIME
-    if [ $without = yes ]; then
+    if [ "$given" = " --without " ]; then
         out=$(HOME=$stage/$name/home TMPDIR=$stage/$name/tmp timeout -k 5 120 bash "./$name.sh" 2>"$stage/said") || why="status $?"
         [ "$out" = "$wanted" ] || why="${why:+$why; }it printed: $out"
     else
@@ -57,7 +40,7 @@ for name; do
     fi
     took=$(((${EPOCHREALTIME/./} - ${took/./}) / 1000))
     if [ -z "$why" ]; then
-        verdict held "$name" "$took ms$([ $without = yes ] || jq -rs '(if .[0].max_pids then "\(map(.max_pids) | max) processes, " else "" end) as $processes
+        verdict held "$name" "$took ms$([ "$given" = " --without " ] || jq -rs '(if .[0].max_pids then "\(map(.max_pids) | max) processes, " else "" end) as $processes
             | ", \($processes)\(map(.peak_rss_bytes // 0) | max / 1048576 | floor) MiB at most"' "$stage/records")"
     else
         verdict broken "$name" "$why"

@@ -28,7 +28,7 @@ error_rate on_the_page(std::string const& page, error_row const& row, std::size_
 }
 
 void check(std::string_view header) {
-    auto const page = sb::read_file(SB_SOURCE_DIR "/docs/explanation/convergence.md").value();
+    auto const page = sb::read_file(SB_SOURCE_DIR + "/docs/explanation/convergence.md").value();
     int found = 0;
     for (std::span<error_row const> const rows : {std::span<error_row const>{tests_of_nothing}, std::span<error_row const>{intervals_of_something}})
         for (auto const& row : rows) {

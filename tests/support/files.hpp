@@ -7,7 +7,7 @@
 
 namespace sb::test {
 
-inline std::string oracle(std::string const& name) { return read_file(std::string{SB_SOURCE_DIR "/tests/oracles/"} + name).value(); }
+inline std::string oracle(std::string const& name) { return read_file(SB_SOURCE_DIR + "/tests/oracles/" + name).value(); }
 
 /// A file of the folder `shared` beside the checkout; empty where it is absent.
 inline std::string shared_file(std::string const& name) {

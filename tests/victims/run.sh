@@ -4,26 +4,12 @@
 # record of the run: the class of its end, limits_hit, and what the row says beside that. --bare shows that without a
 # limit each victim gets what it wants. SB_PROBE_OPTIONS is given to sb-exec; --nobody is for root and gives up being it.
 set -u
-here=$(cd "$(dirname "$0")" && pwd)
-bin=${SB_BIN:-$here/../../build/bin} nobody=no bare=no
-while :; do
-    case ${1-} in
-    --bin) bin=${2:?the folder of the tools}; shift 2 ;;
-    --nobody) nobody=yes; shift ;;
-    --bare) bare=yes; shift ;;
-    *) break ;;
-    esac
-done
-bin=$(cd "$bin" && pwd) || exit 2
+flags=--bare
+. "$(dirname "$0")/../support/runner.sh"
 victim=$bin/../victims/victim
 for each in "$victim" "$bin/../support/kernel_gives"; do [ -x "$each" ] || { echo "run.sh: $each is not built" >&2; exit 2; }; done
-[ $nobody = no ] || exec "$here/../support/as_nobody.sh" "$bin" "$here/run.sh" --bin "$bin" "$@"
 only=" $* "
 
-stage=$(mktemp -d) || exit 2
-trap 'chmod -R u+rwX "$stage" 2>/dev/null; rm -rf "$stage"' EXIT
-trap 'exit 130' INT TERM HUP
-chmod 755 "$stage"
 mkdir "$stage/work" "$stage/tmp" "$stage/home" "$stage/data" && cp "$victim" "$stage/work/victim" && cd "$stage/work" || exit 2
 tag=sbvictim$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
 echo "$tag" >"$stage/tag"
@@ -50,7 +36,7 @@ row() {
     name=$1 words=$2 preset=$3 classes=$4 limit=$5 names="$names$1 "
     shift 5
     case $only in '  ' | *" $name "*) ;; *) return ;; esac
-    if [ $bare = yes ]; then
+    if [ "$given" = " --bare " ]; then
         case " $* " in *' endless '*) return ;; esac
         # shellcheck disable=SC2086
         if timeout 60 ./victim $words "$tag" >"$stage/out" 2>/dev/null; then verdict shown "$name" "$(head -c 60 "$stage/out" | head -1 | tr -cd '[:print:]')"; else verdict broken "$name" 'it fails without a limit too'; fi
@@ -110,5 +96,5 @@ row flood_err 'flood_err 1000000000' '"OUTPUT_LIMIT":"1Mi"' output OUTPUT_LIMIT 
 for name in $(sed 's/#.*//' "$here/may_skip"); do
     case $names in *" $name "*) ;; *) verdict broken "$name" 'may_skip names it, and there is no such victim' ;; esac
 done
-echo "$held $([ $bare = yes ] && echo shown || echo held), $broken broken, $skipped skipped"
+echo "$held $([ "$given" = " --bare " ] && echo shown || echo held), $broken broken, $skipped skipped"
 [ $broken = 0 ]

@@ -18,4 +18,13 @@ void each_bit(std::bitset<Size> left, Use use) {
     }
 }
 
+/// For small sets: the first machine word as it is.
+struct hash_of_bits {
+    template <std::size_t Size>
+    std::size_t operator()(std::bitset<Size> const& set) const noexcept {
+        constexpr std::bitset<Size> of_a_word{~0ull};
+        return static_cast<std::size_t>((set & of_a_word).to_ullong());
+    }
+};
+
 } // namespace sb::key

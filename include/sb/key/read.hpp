@@ -89,7 +89,6 @@ inline std::optional<double> size_of_text(unit in, std::string_view text) {
     }
 }
 
-
 /// Numbers as people write them: no exponent, no ".0".
 inline std::string plain_number(double x) {
     char digits[400];

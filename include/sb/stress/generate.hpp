@@ -184,7 +184,7 @@ private:
     }
     void put(drawn& d, id piece) const noexcept {
         auto const slot = pieces_.slot(piece);
-        d.present.set(slot);
+        d.present[slot] = true;
         d.piece[slot] = piece;
     }
     static id one_of(ladder const& l, random_stream& chance) noexcept {
@@ -218,7 +218,7 @@ private:
     drawn draw(std::uint64_t seed) {
         random_stream chance{seed};
         drawn d;
-        d.present.set(seed_slot), d.seed = seed;
+        d.present[seed_slot] = true, d.seed = seed;
         for (auto const& each : scalars_) put(d, one_of(each, chance));
         auto const latency = one_of(latency_, chance), jitter = one_of(jitter_, chance), loss = one_of(loss_, chance);
         auto const api = one_of(api_, chance), copies = one_of(copies_, chance), threat = one_of(threat_, chance);
@@ -282,7 +282,7 @@ private:
         bool const slow_api = pieces_.amount(api) >= 500;
         bool const slow_link = pieces_.amount(latency) >= 200 &&
                                (pieces_.amount(jitter) >= 20 || pieces_.amount(loss) >= 0.05);
-        return slow_api ? key::mode_bit("api_latency") : slow_link ? key::mode_bit("network") : key::mode_set{};
+        return slow_api ? slow_api_ : slow_link ? slow_link_ : key::mode_set{};
     }
     void apply_given(drawn& d) const noexcept {
         for (auto const piece : given_) put(d, piece);
@@ -355,10 +355,11 @@ private:
         for (auto const& each : detail::side_effects) set |= key::mode_bit(each.mode);
         return set;
     }();
+    key::mode_set slow_api_ = key::mode_bit("api_latency"), slow_link_ = key::mode_bit("network");
     std::vector<key::mode_set> pool_;
     std::vector<overlay> overlays_;
     std::vector<guest> guests_;
-    std::unordered_map<key::mode_set, mode_pieces> names_; ///< filled as sets are met
+    std::unordered_map<key::mode_set, mode_pieces, key::hash_of_bits> names_; ///< filled as sets are met
     std::vector<id> given_; ///< pieces given by hand
     std::vector<follow> follows_;
     std::optional<key::mode_set> given_modes_;
