@@ -22,7 +22,7 @@ finding settings_reader() {
     int status = 0;
     auto const said = sb::cli::output_of(path, {"--version"}, status);
     if (!said.has_error() && status == 0) return {"settings", finding_status::ok, sb::cat(path, " reads YAML"), {}};
-    return {"settings", finding_status::limited, "sb-settings is neither beside this tool nor in a folder of PATH outside the current one: only .json settings can be read", {}, "install it beside this tool"};
+    return {"settings", finding_status::limited, "sb-settings is neither beside this tool nor in a folder of PATH outside the current one, so only .json settings can be read", {}, "install it beside this tool"};
 }
 
 sb::result<std::vector<finding>> examine(sb::cli::io const& io, std::string const& groups_below) {
@@ -103,11 +103,11 @@ sb::result<void> report(sb::cli::io& io, choices const& asked) {
 
 int main(int argc, char** argv) {
     choices asked;
-    sb::cli::tool tool{"sb-doctor", "what this host can isolate, limit and measure, and what mends the rest"};
+    sb::cli::tool tool{"sb-doctor", "find what this host can isolate, limit and measure, and how to fix the rest"};
     tool.about(sb::generated::version, sb::generated::manual);
     tool.writes<sb::event_record>();
     tool.formats(asked.format, {"table", "jsonl"});
-    tool.option("--require", "NAME", "exit 1 unless this finding is ok; without it, unless a fully isolated run is possible here", asked.require).many();
-    tool.option("--cgroup", "DIR", "the v2 control group below which sb-exec --cgroup would make its own", asked.groups_below).env("SANDBOX_CGROUP");
+    tool.option("--require", "NAME", "exit with 1 unless this finding is ok; default: full, a fully isolated run", asked.require).many();
+    tool.option("--cgroup", "DIR", "v2 control group that sb-exec --cgroup would use", asked.groups_below).env("SANDBOX_CGROUP");
     return tool.run(argc, argv, [&](sb::cli::io& io) { return report(io, asked); });
 }

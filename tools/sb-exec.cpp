@@ -18,42 +18,42 @@ void declare(sb::cli::tool& tool, sb::app::exec_choices& c) {
         .fills_in("@limits_to_come@", [] { return sb::key::limits_to_come() + ".\n"; });
     tool.reads<sb::preset_record>().writes<sb::run_record>().writes<sb::event_record>();
     tool.option("--repeat", "N", "recorded runs of each preset", c.repeat);
-    tool.option("--warmup", "N", "runs of each preset before those, unrecorded", c.warmup);
-    tool.option("--jobs", "N", "runs at the same time; more than 1 disturbs what is measured", c.jobs);
-    tool.option("--order", "ORDER", "interleaved goes round all presets (A B A B), grouped takes one after the other (A A B B)", c.order)
+    tool.option("--warmup", "N", "unrecorded runs of each preset before the recorded ones", c.warmup);
+    tool.option("--jobs", "N", "runs at the same time; more than 1 disturbs measurements", c.jobs);
+    tool.option("--order", "ORDER", "interleaved alternates presets (A B A B), grouped runs one after the other (A A B B)", c.order)
         .choices({"interleaved", "grouped"});
-    tool.option("--seed", "N", "where the seed of each run comes from, with its preset and repetition", c.seed).env("SANDBOX_SEED");
-    tool.option("--timeout", "TIME", sb::cat("wall-clock limit of each run; wins over the preset's ", sb::key::timeout.name), c.timeout);
-    tool.option("--budget", "TIME", "what a run should take: the nearer it comes, the less its time counts in `value`", c.budget);
-    tool.option("--stdin", "FILE", "standard input of the workload, one file that each run reads from its beginning; null is the null device", c.input);
-    tool.option("--env", "NAME[=VALUE]", "one more variable for the workload; without a value the one it has here", c.env);
-    tool.option("--check", "CMD", "shell command that gets the workload's output on its standard input; exit 0: the output is right", c.check);
-    tool.option("--check-timeout", "TIME", "how long that may take", c.check_timeout);
-    tool.option("--metric", "NAME=REGEX", "a number out of the output: POSIX extended, last match, first bracketed part", c.metrics);
-    tool.option("--value-range", "LOW..HIGH", "what a value that the workload reports may be, an empty side without bound; another is not taken", c.value_range);
-    tool.option("--module", "PATH", "module that the records name", c.module);
-    tool.option("--preset-file", "FILE", "presets, when standard input has none; several are used in turn", c.preset_files);
-    tool.option("--presets", "JSON", "presets in place, when there are no files either: an object, a list, or a map of lists", c.presets).env("SANDBOX_ENV_PRESETS");
-    tool.option("--mode", "MODE", "which presets to make when none are given", c.mode).choices({"random", "canonical", "chaos", "robustness"}).env("SANDBOX_PRESET_MODE");
-    tool.option("--generate", "", "make presets when none are given; --no-generate: run once without limits but the default ones", c.generate)
+    tool.option("--seed", "N", "base of the seed of each run, which also depends on preset and repetition", c.seed).env("SANDBOX_SEED");
+    tool.option("--timeout", "TIME", sb::cat("wall-clock limit of each run; overrides ", sb::key::timeout.name, " of the preset"), c.timeout);
+    tool.option("--budget", "TIME", "time that a run should take; the less of it is left, the lower is `value`", c.budget);
+    tool.option("--stdin", "FILE", "standard input of the workload: a file that each run reads from the beginning; null is the null device", c.input);
+    tool.option("--env", "NAME[=VALUE]", "variable for the workload; without VALUE the current one is passed on", c.env);
+    tool.option("--check", "CMD", "shell command that reads the output of the workload; it exits with 0 if the output is right", c.check);
+    tool.option("--check-timeout", "TIME", "time limit of --check", c.check_timeout);
+    tool.option("--metric", "NAME=REGEX", "metric from the output: POSIX extended regex, last match, first group", c.metrics);
+    tool.option("--value-range", "LOW..HIGH", "range of a `value` that the workload reports; others are ignored. An empty side has no bound", c.value_range);
+    tool.option("--module", "PATH", "module to name in the records", c.module);
+    tool.option("--preset-file", "FILE", "file of presets, if standard input has none; of several files each invocation uses the next", c.preset_files);
+    tool.option("--presets", "JSON", "presets as JSON, if there are no files either: an object, a list, or a map of lists", c.presets).env("SANDBOX_ENV_PRESETS");
+    tool.option("--mode", "MODE", "which presets to generate if none are given", c.mode).choices({"random", "canonical", "chaos", "robustness"}).env("SANDBOX_PRESET_MODE");
+    tool.option("--generate", "", "generate presets if none are given; --no-generate: run once under the default limits", c.generate)
         .env("SANDBOX_GENERATE_PRESETS");
-    tool.option("--count", "N", "how many to make; on the command line it is --generate too", c.count).alias("--preset-count");
-    tool.option("--set", "KEY=VALUE", "a key that wins over every preset, and is recorded in it; a variable of the key's name does so for presets that do not come by standard input", c.set);
-    tool.option("--resume", "FILE", "make only the runs that this file of records lacks", c.resume);
-    tool.option("--isolate", "HOW", "full: namespaces, a root of its own, a system-call filter; basic: limits and private folders; none: measure only", c.isolate)
+    tool.option("--count", "N", "how many to generate; on the command line it implies --generate", c.count).alias("--preset-count");
+    tool.option("--set", "KEY=VALUE", "override a key of every preset, and record that; an environment variable with the name of a key does the same, except for presets from standard input", c.set);
+    tool.option("--resume", "FILE", "make only the runs that are missing in this file of records", c.resume);
+    tool.option("--isolate", "HOW", "full: namespaces, own root, system-call filter; basic: limits and private folders; none: measure only", c.isolate)
         .choices({"full", "basic", "none"});
-    tool.flag("--allow-degraded", "fall back to basic where full isolation cannot be had, and record it", c.allow_degraded);
-    tool.flag("--require-limits", "run nothing under a preset of which a limit cannot be enforced here", c.require_limits);
-    tool.option("--work", "DIR", "workspace: shown at its own path, what is written goes to a copy; default: the current folder", c.sandbox.work).env("SANDBOX_REPO_PATH");
+    tool.flag("--allow-degraded", "fall back to basic if full isolation is not possible, and record that", c.allow_degraded);
+    tool.flag("--require-limits", "refuse to run if a limit of a preset cannot be enforced here", c.require_limits);
+    tool.option("--work", "DIR", "workspace, visible at its own path; writes go to a copy; default: the current folder", c.sandbox.work).env("SANDBOX_REPO_PATH");
     tool.flag("--work-copy", "give each run a copy of the workspace in memory instead of a view of it", c.sandbox.copies_work);
-    tool.option("--bind", "SRC[:DST][:ro|rw]", "a folder or file to be shown too, read-only unless rw", c.sandbox.bindings);
-    tool.flag("--bind-path", "show the folders of PATH too, read-only", c.sandbox.bind_path);
-    tool.option("--root", "DIR", "take the system folders (/usr, /bin, /lib, what is shown of /etc) from there", c.sandbox.system);
-    tool.option("--cgroup", "DIR", "make control groups below this v2 group, which is yours, instead of the one that sb-exec was started in", c.sandbox.groups_below).env("SANDBOX_CGROUP");
-    tool.flag("--fresh", "a new sandbox for each run instead of one that is proven clean", c.sandbox.fresh);
-    tool.flag("--wait-tree", "wait for what the first process leaves behind instead of killing it", c.wait_tree);
-    tool.flag("--keep", "keep what each run wrote and its streams, and say where", c.keep);
-    tool.flag("--dry-run", "print what would be run, and run nothing", c.dry_run);
+    tool.option("--bind", "SRC[:DST][:ro|rw]", "show another folder or file, read-only unless rw", c.sandbox.bindings);
+    tool.flag("--bind-path", "show the folders of PATH, read-only", c.sandbox.bind_path);
+    tool.option("--root", "DIR", "take the system folders (/usr, /bin, /lib, parts of /etc) from DIR", c.sandbox.system);
+    tool.option("--cgroup", "DIR", "make control groups below this v2 group of yours instead of the group that sb-exec was started in", c.sandbox.groups_below).env("SANDBOX_CGROUP");
+    tool.flag("--fresh", "use a new sandbox for each run instead of reusing a clean one", c.sandbox.fresh);
+    tool.flag("--wait-tree", "wait for processes that the first one leaves instead of killing them", c.wait_tree);
+    tool.flag("--keep", "keep what each run wrote and its output, and print where", c.keep);
+    tool.flag("--dry-run", "print the runs and make none", c.dry_run);
     tool.formats(c.format, {"table", "jsonl"});
     tool.command("[--] CMD [ARG…]", "the workload", c.command);
     tool.sections({"value_weights", "prices"}, [](sb::object const& settings) {

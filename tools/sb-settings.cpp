@@ -40,8 +40,8 @@ int main(int argc, char** argv) {
     choices asked;
     sb::cli::tool tool{"sb-settings", "show a settings file as JSON, or say what is wrong with it"};
     tool.about(sb::generated::version, sb::generated::manual);
-    tool.flag("--json", "print one compact line; without it one line for each top-level key", asked.json);
-    tool.operands("[FILE]", "the file to read, - for standard input; without it the one that the tools read", asked.files);
+    tool.flag("--json", "print one compact line instead of one line per top-level key", asked.json);
+    tool.operands("[FILE]", "file to read, - is standard input; default: the file that the tools read", asked.files);
     tool.without_settings();
     return tool.run(argc, argv, [&](sb::cli::io& io) { return show(io, asked); });
 }

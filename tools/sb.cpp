@@ -30,7 +30,7 @@ std::vector<std::string> tools_in(std::string const& folder) {
 
 sb::result<void> dispatch(sb::cli::io& io, std::vector<std::string>& words) {
     auto const folder = own_folder();
-    if (folder.empty()) return sb::system_error("cannot tell its own folder, in which the tools are: /proc is not there, nor is sb in PATH");
+    if (folder.empty()) return sb::system_error("cannot find the folder of the tools: there is no /proc, and sb is not in PATH");
     auto const names = tools_in(folder);
     if (words.empty()) {
         io.out << "sandbench: run anything under controlled adversity, and get an honest verdict\n\n";
@@ -42,7 +42,7 @@ sb::result<void> dispatch(sb::cli::io& io, std::vector<std::string>& words) {
             io.out << sb::cat("  sb ", name, std::string(name.size() < 12 ? 12 - name.size() : 1, ' '),
                               dash == std::string::npos ? "" : first.substr(dash + 3), "\n");
         }
-        io.out << "\n`sb NAME --help` tells more of each; `man sb` has a first pipe to try.\n";
+        io.out << "\n`sb NAME --help` explains each tool; `man sb` shows a first pipeline.\n";
         return {};
     }
     if (std::find(names.begin(), names.end(), words[0]) == names.end()) {
@@ -62,9 +62,9 @@ sb::result<void> dispatch(sb::cli::io& io, std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
     std::vector<std::string> words;
-    sb::cli::tool tool{"sb", "run a tool of sandbench by its short name"};
+    sb::cli::tool tool{"sb", "run a sandbench tool by its short name"};
     tool.about(sb::generated::version, sb::generated::manual);
-    tool.command("[TOOL [ARGUMENT…]]", "`sb exec …` is `sb-exec …`; without a name the tools are listed", words);
+    tool.command("[TOOL [ARGUMENT…]]", "`sb exec …` is `sb-exec …`; without TOOL it lists the tools", words);
     tool.dispatches();
     return tool.run(argc, argv, [&](sb::cli::io& io) { return dispatch(io, words); });
 }

@@ -32,6 +32,6 @@ TEST_CASE("a line that neither side has is no pair") {
 
 TEST_CASE("columns of different lengths are no pairs, and as many numbers do not make them any") {
     CHECK(in_pairs({"l", {1, 2, 3}}, {"r", {1, 2}}, "--paired").error().what == "--paired: the samples have 3 and 2 lines");
-    CHECK(in_pairs({"l", {1, 2}, {0}}, {"r", {1, 2}}, "--paired").error().what == "--paired: the samples have 3 and 2 lines, though 2 numbers each: pairs go by line");
+    CHECK(in_pairs({"l", {1, 2}, {0}}, {"r", {1, 2}}, "--paired").error().what == "--paired: the samples have 3 and 2 lines, though 2 numbers each; pairs are formed by line");
     CHECK_FALSE(in_pairs({"l"}, {"r"}, "--paired").has_error());
 }

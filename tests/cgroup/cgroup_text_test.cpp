@@ -115,7 +115,7 @@ TEST_CASE("with others in our group it counts processor time alone, and the reas
     CHECK(plan.has == std::vector<controller>{controller::cpuacct});
     CHECK(plan.switch_on.empty());
     CHECK_FALSE(plan.move_self);
-    CHECK(why(plan, controller::memory) == "/c/app.slice/term.scope cannot hand out the memory controller: 1 other process is in it; start sb-exec alone in a group "
+    CHECK(why(plan, controller::memory) == "/c/app.slice/term.scope cannot give children the memory controller: 1 other process is in it; start sb-exec alone in a group "
                                            "(systemd-run --scope -p Delegate=yes sb-exec …), or name one with --cgroup");
     CHECK(why(plan, controller::cpu) == "no cpu controller in /c/app.slice/term.scope; start sb-exec alone in a group (systemd-run --scope -p Delegate=yes sb-exec …), or "
                                         "name one with --cgroup");
@@ -131,7 +131,7 @@ TEST_CASE("a place that the caller names is taken from outside of it, and nobody
     named.strangers = 2;
     auto const taken = plan_v2(named, everything);
     CHECK(taken.has == std::vector<controller>{controller::pids, controller::cpuacct});
-    CHECK(why(taken, controller::memory) == "/c/mine cannot hand out the memory controller: 2 other processes are in it");
+    CHECK(why(taken, controller::memory) == "/c/mine cannot give children the memory controller: 2 other processes are in it");
 }
 
 TEST_CASE("where no group can be made the reason is given") {
@@ -177,12 +177,12 @@ TEST_CASE("limits of nothing and beyond the machine are refused, and the refusal
     CHECK(refusal({}).empty());
     CHECK(refusal({std::int64_t{8} << 30, 32768, 2}).empty());
     CHECK(refusal({1 << 20, 1, 0.001}).empty());
-    CHECK(refusal({0, -1, -1}) == "a memory limit of 0 bytes is too small: at least 1048576 are needed to start a program");
+    CHECK(refusal({0, -1, -1}) == "a memory limit of 0 bytes is too small: a program needs at least 1048576 to start");
     CHECK(refusal({(std::int64_t{8} << 30) + 1, -1, -1}) == "a memory limit of 8589934593 bytes limits nothing: this machine has 8589934592");
-    CHECK(refusal({-1, 0, -1}) == "a limit of 0 processes lets nothing start: at least 1 is needed");
-    CHECK(refusal({-1, 40000, -1}) == "a limit of 40000 processes limits nothing: this machine holds 32768");
-    CHECK(refusal({-1, -1, 0}) == "a limit of 0.0000 processors is too small: at least 0.001");
-    CHECK(refusal({-1, -1, 2.5}) == "a limit of 2.50 processors limits nothing: 2 can be used here");
+    CHECK(refusal({-1, 0, -1}) == "a limit of 0 processes lets nothing start; give at least 1");
+    CHECK(refusal({-1, 40000, -1}) == "a limit of 40000 processes limits nothing: this machine allows 32768");
+    CHECK(refusal({-1, -1, 0}) == "a limit of 0.0000 processors is too small; give at least 0.001");
+    CHECK(refusal({-1, -1, 2.5}) == "a limit of 2.50 processors limits nothing: 2 are usable here");
 }
 
 TEST_CASE("only names that carry the whole id are groups of a session") {

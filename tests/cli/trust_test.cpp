@@ -120,11 +120,11 @@ TEST_CASE("a file of a usual place is read where nobody else can have put it the
         return said;
     };
     CHECK(why(file).empty());
-    CHECK(with_mode(file, 0664) == "others may write it (mode 0664; chmod go-w mends that)");
-    CHECK(with_mode(here / "own/deep", 0777) == "folder " + here / "own/deep" + ": others may write it (mode 0777; chmod go-w mends that)");
+    CHECK(with_mode(file, 0664) == "others may write it (mode 0664; chmod go-w fixes that)");
+    CHECK(with_mode(here / "own/deep", 0777) == "folder " + here / "own/deep" + ": others may write it (mode 0777; chmod go-w fixes that)");
     CHECK(with_mode(here / "own/deep", 0775).starts_with("folder "));
     CHECK(with_mode(here / "own/deep", 01777).empty()); // where each has what is his
-    CHECK(with_mode(here / "own", 0777) == "folder " + here / "own" + ": others may write it (mode 0777; chmod go-w mends that)");
+    CHECK(with_mode(here / "own", 0777) == "folder " + here / "own" + ": others may write it (mode 0777; chmod go-w fixes that)");
     CHECK(with_mode(here / "own", 0775).empty()); // a group that works together
     CHECK(with_mode(here / "own", 01777).empty());
 

@@ -60,7 +60,7 @@ confines() { # BINARY: it holds a command, measures it, and leaves nothing behin
     grep -q '^exit status 3; 0\.[0-9]* s, 0\.[0-9]* s of processor time, [0-9.]* MiB at most, 0 left running$' "$work/err" || { cat "$work/err" >&2; fail 'confine: that is no figure'; }
     [ "$(cat "$folder/file")" = seen ] && [ "$(ls "$folder")" = file ] || fail 'confine: the command wrote in the folder itself'
     "$1" "$folder" sh -c 'trap "" TERM INT; sleep 60 & sleep 60' 2>"$work/err" && fail 'confine: a minute is more than it had'
-    grep -q '^its time was up; 5\.' "$work/err" || { cat "$work/err" >&2; fail 'confine: the time limit did not act'; }
+    grep -q '^it exceeded its time limit; 5\.' "$work/err" || { cat "$work/err" >&2; fail 'confine: the time limit did not act'; }
     rm -r "$folder"
 }
 
@@ -81,7 +81,7 @@ echo '-- pkg-config'
 export PKG_CONFIG_PATH=$moved/share/pkgconfig
 version=$(sed -n 's/^project(sandbench VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
 [ "$(pkg-config --modversion sandbench)" = "$version" ] || fail "pkg-config says $(pkg-config --modversion sandbench), CMakeLists.txt says $version"
-for program in visits:sandbench sizes:sandbench-core windows:sandbench-views confine:sandbench-sandbox; do
+for program in visits:sandbench sizes:sandbench-core windows:sandbench-views confine:sandbench-local; do
     name=${program%:*}
     read -ra flags <<<"$(pkg-config --cflags --libs "${program#*:}")"
     quietly "$cxx" -std=c++20 -Wall -Wextra -Werror "$here/$name.cpp" "${flags[@]}" -o "$work/$name"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of chunks.hpp, file_window.hpp and source.hpp.
+// Tests of chunks.hpp, file_window.hpp and input_source.hpp.
 #include <sb/core/chunks.hpp>
 #include <sb/core/file_window.hpp>
 #include <sb/core/input_source.hpp>
@@ -90,7 +90,7 @@ TEST_CASE("a line above the limit is one error and the next lines are read") {
         std::string_view block;
         auto const more = in.next_block(block);
         if (more.has_error()) {
-            CHECK(more.error().what == "a line longer than 1000000 bytes");
+            CHECK(more.error().what == "line longer than 1000000 bytes");
             ++errors;
             continue;
         }
@@ -118,7 +118,7 @@ TEST_CASE("lines come with their numbers, those above the limit too") {
         REQUIRE_FALSE(sb::each_line(in, use, too_long).has_error());
         return seen;
     };
-    std::string const what = " a line longer than 1000000 bytes";
+    std::string const what = " line longer than 1000000 bytes";
     CHECK(read(file.path, 9) == std::vector<std::string>{"1 a", "2 ", "3" + what, "4 b\r", "5" + what});
     CHECK(read(file.path, 2) == std::vector<std::string>{"1 a", "2 "});
     CHECK(read(file.path, 3) == std::vector<std::string>{"1 a", "2 ", "3" + what});
@@ -179,7 +179,7 @@ TEST_CASE("a file that shrinks while it is read is an error, not a crash") {
     REQUIRE(::truncate(file.path.c_str(), 1000) == 0);
     auto const next = queue.next(now);
     REQUIRE(next.has_error());
-    CHECK(next.error().what == file.path + ": shrank while it was read");
+    CHECK(next.error().what == file.path + ": became shorter while it was read");
 }
 
 TEST_CASE("a file that shrinks under its window is an error, not a crash") {

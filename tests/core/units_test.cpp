@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of near.hpp, random.hpp and units.hpp.
+// Tests of did_you_mean.hpp, random.hpp and units.hpp.
 #include "support/catch.hpp"
 #include <sb/core/did_you_mean.hpp>
 #include <sb/core/random.hpp>

@@ -48,10 +48,10 @@ TEST_CASE("a folder of ours below folders of ours and of root's is our own", "[o
 TEST_CASE("a folder that others may write, and one below it, are not", "[own_folder]") {
     folder top;
     make(top / "open", 0777), make(top / "open/inner", 0700), make(top / "grouped", 0775);
-    CHECK(why(top / "open") == sb::cat("caller: temporary folder ", top / "open", ": may be written by everybody and is not sticky", advice));
-    CHECK(why(top / "open/inner") == sb::cat("caller: temporary folder ", top / "open/inner", ": ", top / "open", " above it may be written by everybody and is not sticky", advice));
+    CHECK(why(top / "open") == sb::cat("caller: temporary folder ", top / "open", ": is writable by everybody and is not sticky", advice));
+    CHECK(why(top / "open/inner") == sb::cat("caller: temporary folder ", top / "open/inner", ": ", top / "open", " above it is writable by everybody and is not sticky", advice));
     if (::geteuid() != 0) CHECK(why(top / "grouped").empty()); // of the user's own group, as a rule
-    else CHECK(why(top / "grouped") == sb::cat("caller: temporary folder ", top / "grouped", ": may be written by group ", ::getegid(), " and is not sticky", advice));
+    else CHECK(why(top / "grouped") == sb::cat("caller: temporary folder ", top / "grouped", ": is writable by group ", ::getegid(), " and is not sticky", advice));
 }
 
 TEST_CASE("a folder of somebody else's, and root's or ours below it, are not", "[own_folder]") {

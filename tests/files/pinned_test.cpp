@@ -92,8 +92,8 @@ TEST_CASE("a link of another user's leads to what is that user's alone", "[pinne
     REQUIRE(why(top / "good").empty());
     REQUIRE(why(top / "theirs/self/inner").empty());
     REQUIRE(why(top / "theirs/inner/../../root").empty());
-    REQUIRE(why(top / "theirs/bad") == "leads over a link of uid 65534's, \"bad\", to what is not that user's; name the folder itself");
-    REQUIRE(why(top / "theirs/other") == "leads over a link of uid 65534's, \"other\", to what is not that user's; name the folder itself");
+    REQUIRE(why(top / "theirs/bad") == "goes through a link of uid 65534's, \"bad\") to something that belongs to another user; name the folder itself");
+    REQUIRE(why(top / "theirs/other") == "goes through a link of uid 65534's, \"other\") to something that belongs to another user; name the folder itself");
     REQUIRE(why(top / "theirs/bad/file").starts_with("leads over"));
     REQUIRE(why(top / "over").starts_with("leads over")); // by a link of root's
     REQUIRE(why(top / "trusted").starts_with("leads over"));

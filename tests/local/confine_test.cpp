@@ -41,7 +41,7 @@ TEST_CASE("what cannot be run is an error that says who can mend it") {
     what.argv = {"no-such-command"};
     CHECK(confine(what).error().on == sb::blame::caller);
     what.argv = {"/opt/somewhere/tool"};
-    CHECK(confine(what).error().what.find("outside of what it would see") != std::string::npos);
+    CHECK(confine(what).error().what.find("not visible in the sandbox") != std::string::npos);
     what.argv = {"true"}, what.work = "/";
     CHECK(confine(what).error().on == sb::blame::caller);
 }

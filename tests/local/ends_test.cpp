@@ -43,7 +43,7 @@ TEST_CASE("exit 0 is ok and has no reason; another status failed") {
 TEST_CASE("a status above 128 says which signal a shell means by it, and stays a failure") {
     auto const got = tell(one(exit_status(137)));
     CHECK(got.end.class_ == end_class::failed);
-    CHECK(got.end.reason == "exit status 137 (a shell says so after signal 9, Killed)");
+    CHECK(got.end.reason == "exit status 137 (from a shell this means signal 9, Killed)");
 }
 
 TEST_CASE("what the sandbox's rules keep from running is refused, what cannot run is setup") {
@@ -80,7 +80,7 @@ TEST_CASE("a limit is the class when we killed for it, and first cause wins") {
     held.all_files = 5000;
     auto const many = tell(one(SIGKILL, killer::files), held);
     CHECK(many.end.class_ == end_class::files);
-    CHECK(many.end.reason == "OPEN_FILES_LIMIT: its processes together kept too many of the 5000 files that a run may keep here");
+    CHECK(many.end.reason == "OPEN_FILES_LIMIT: its processes together had too many of the 5000 files that a run may have open here");
     CHECK(many.hit == std::vector<std::string>{"OPEN_FILES_LIMIT"});
     auto const done = tell(one(0, killer::files), held); // it had ended by itself
     CHECK(done.end.class_ == end_class::ok);
@@ -111,7 +111,7 @@ TEST_CASE("a signal is a limit's only where the limit was set") {
     held.level = 3;
     CHECK(tell(one(SIGXFSZ), held).end.class_ == end_class::signalled); // raised by itself: no file is so large
     CHECK(tell(one(SIGXFSZ), held).hit.empty());
-    CHECK(tell(one(SIGXFSZ), held).end.reason == "signal 25 (File size limit exceeded); no file of 10 bytes (FILE_LIMIT) was left");
+    CHECK(tell(one(SIGXFSZ), held).end.reason == "signal 25 (File size limit exceeded); no file of 10 bytes (FILE_LIMIT) is left");
     auto large = one(SIGXFSZ);
     large.file_limit_reached = true;
     CHECK(tell(large, held).end.class_ == end_class::disk);
@@ -149,7 +149,7 @@ TEST_CASE("a run of copies is as bad as the worst and says how many") {
     auto const all = tell(got);
     CHECK(all.end.class_ == end_class::signalled);
     CHECK(all.end.signal == SIGSEGV);
-    CHECK(all.end.reason == "2 of 4 copies did not end well; the worst: signal 11 (Segmentation fault)");
+    CHECK(all.end.reason == "2 of 4 copies failed; the worst: signal 11 (Segmentation fault)");
 }
 
 TEST_CASE("a program that could not be executed is a matter of setup") {

@@ -342,7 +342,7 @@ TEST_CASE("a lease is taken in no folder that others could exchange, and nothing
     auto const refused = held_lease::take(open, terms);
     REQUIRE(refused.has_error());
     CHECK(refused.error().on == sb::blame::caller);
-    CHECK(refused.error().what == "data folder " + open + ": may be written by everybody and is not sticky; choose another with --data-dir DIR or SANDBOX_DATA_DIR=DIR");
+    CHECK(refused.error().what == "data folder " + open + ": is writable by everybody and is not sticky; choose another with --data-dir DIR or SANDBOX_DATA_DIR=DIR");
     CHECK(names(open).empty());
     REQUIRE(::rename((data + "/leases").c_str(), (open + "/leases").c_str()) == 0);
     std::vector<std::string> stuck;

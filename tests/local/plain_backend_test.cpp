@@ -106,7 +106,7 @@ TEST_CASE("of a limit beyond the machine what there is is held, unless it was gi
     auto const by_hand = ask({{"MEMORY_LIMIT", "4Gi"}, {"OVERRIDES", sb::array{"MEMORY_LIMIT"}}});
     REQUIRE(by_hand.has_error());
     CHECK(by_hand.error().on == sb::blame::caller);
-    CHECK(by_hand.error().what == "MEMORY_LIMIT 4Gi limits nothing: this machine's own limit is 2.0 GiB");
+    CHECK(by_hand.error().what == "MEMORY_LIMIT 4Gi limits nothing: this machine has only 2.0 GiB");
     small.tree_memory = false; // an address space may well be larger than memory
     auto const alone = ask({{"MEMORY_LIMIT", "4Gi"}});
     REQUIRE_FALSE(alone.has_error());

@@ -9,7 +9,7 @@ bad=0
 said() { grep -qE "$1" "$work/said" || { echo "the demo does not say: $1"; bad=1; }; }
 said '^#  scenario +total +mean'
 said '^concurrency_spike hurts most: its runs are worth 0\.[0-9]+ less'
-said 'why: [0-9]+ of 100 copies did not end well'
+said 'why: [0-9]+ of 100 copies failed'
 said 'report.lock exists'
 said 'Not possible here.*FAILURE_MODES'
 [ "$(grep -c '"kind":"run"' "$work/out/runs.jsonl")" = 30 ] || { echo "not thirty runs"; bad=1; }

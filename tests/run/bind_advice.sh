@@ -29,7 +29,7 @@ follow() { # NAME ADVICE OUTPUT COMMAND…: refused, with this advice and no oth
     exec_of -- "$@" >record 2>err || status=$?
     [ $status = 2 ] && [ "$(wc -l <err)" = 1 ] || fail "$name: status $status: $(cat err)"
     local given
-    given=$(sed -nE 's#.* payload sees; (--bind .*) shows? it$#\1#p' err)
+    given=$(sed -nE 's#.* visible in the sandbox; (--bind .*) shows? it$#\1#p' err)
     [ "$given" = "$advice" ] || fail "$name: advises \"$given\" where \"$advice\" is right: $(cat err)"
     # shellcheck disable=SC2086 # words of options
     exec_of $given -- "$@" >record 2>err || fail "$name: $(cat err)"

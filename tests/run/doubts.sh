@@ -48,7 +48,7 @@ busy=
 for _ in $(seq "$(nproc)"); do (while :; do :; done) & busy="$busy $!"; done
 series .3 .3
 run -v
-said 'others used [0-9.]+ of [0-9]+ processors? while runs were made' 'a busy machine'
+said 'other processes used [0-9.]+ of [0-9]+ processors? while runs were made' 'a busy machine'
 jq -es 'all(.[]; .noise.window_s >= 0.3 and .noise.others_cpu_s > 0.1 and .noise.steal_s >= 0 and (.host.load >= 0))' records >/dev/null || fail "noise: $(jq -c .noise records)"
 kill $busy
 busy=

@@ -18,13 +18,13 @@ cp /bin/true mine
 run --set SECURITY_LEVEL=3 -- ./mine
 ends '.[0].end.class == "ok"' 'its own program at level 3'
 run --set SECURITY_LEVEL=4 -- ./mine
-ends '.[0].end | .class == "refused" and .code == null and (.reason | test("^exec: .*SECURITY_LEVEL 4 executes nothing that lies in the workspace"))' 'its own program at level 4'
+ends '.[0].end | .class == "refused" and .code == null and (.reason | test("^exec: .*SECURITY_LEVEL 4 executes nothing in the workspace"))' 'its own program at level 4'
 run --set SECURITY_LEVEL=4 --bind "$stage/work:/programs" -- sh -c /programs/mine
 ends '.[0].end.class == "ok"' 'a program bound to be read only, at level 4'
 if [ "$(id -u)" = 0 ]; then
     mkdir "$stage/own" && install -m 700 /bin/true "$stage/own/tool"
     run --bind "$stage/own" -- "$stage/own/tool"
-    ends '.[0].end | .class == "refused" and (.reason | test("what its owner alone may execute"))' "a program of root's alone"
+    ends '.[0].end | .class == "refused" and (.reason | test("only the owner of the file may execute it"))' "a program of root's alone"
 fi
 printf '#!/bin/sh\nexit 0\n' >"$stage/hidden/here-or-there" && cp "$stage/hidden/here-or-there" here-or-there && chmod +x here-or-there "$stage/hidden/here-or-there"
 cat >"$stage/presets" <<END
@@ -34,7 +34,7 @@ cat >"$stage/presets" <<END
 END
 presets=$stage/presets run -- here-or-there
 ends 'map({(.scenario): .end.class}) | add == {seen: "ok", hidden: "refused", missing: "setup"}' 'a command that is seen, hidden and missing'
-ends 'map(select(.scenario == "hidden").end.reason)[0] | test("hidden behind|outside of what a payload sees")' 'the reason for a hidden one'
+ends 'map(select(.scenario == "hidden").end.reason)[0] | test("hidden by|not visible in the sandbox")' 'the reason for a hidden one'
 # setup: neither rules nor rights
 printf '#!/nowhere/sh\n' >orphaned && chmod +x orphaned
 run -- ./orphaned

@@ -29,7 +29,7 @@ TEST_CASE("a turn is counted in no file that others may have put there") {
     REQUIRE(::symlink((top / "precious").c_str(), turn.c_str()) == 0);
     CHECK(next_turn(shared).has_error());
     REQUIRE((::unlink(turn.c_str()) == 0 && ::link((top / "precious").c_str(), turn.c_str()) == 0));
-    CHECK(next_turn(shared).error().what == turn + ": is no file of ours");
+    CHECK(next_turn(shared).error().what == turn + ": is not a regular file of this user with one link; remove it");
     CHECK(sb::read_file(top / "precious").value() == "7\n");
     REQUIRE(::unlink(turn.c_str()) == 0);
     CHECK(next_turn(shared).value() == 0);

@@ -34,7 +34,7 @@ run --keep -- bash -c 'truncate -s 9223372036854771712 "$(printf "huge\033[31m\n
 [ "$(cat "$TMPDIR"/*/*/work/rest)" = rest ] || fail 'one file that cannot be kept took the rest along'
 [ "$(cat "$TMPDIR"/*/*/work.removed)" = 'a\x0aforged' ] || fail "the list of what was removed is $(cat -v "$TMPDIR"/*/*/work.removed)"
 if [ "$(stat -f -c %T "$TMPDIR")" != tmpfs ]; then # which takes such files
-    wanted='c\x5c\x0ad: forged: neither a file nor a folder nor a link
+    wanted='c\x5c\x0ad: forged: not a file, folder or link
 huge\x1b[31m\x0ab: forged: File too large'
     [ "$(sort "$TMPDIR"/*/*/work.skipped)" = "$wanted" ] || fail "the list of what was skipped is $(cat -v "$TMPDIR"/*/*/work.skipped)"
 fi

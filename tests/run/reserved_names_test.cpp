@@ -22,5 +22,5 @@ TEST_CASE("a caller's own metric under such a name is the caller's error") {
     auto const got = output_metric::parse("output_check=([0-9]+)");
     REQUIRE(got.has_error());
     CHECK(got.error().on == sb::blame::caller);
-    CHECK(got.error().what == "--metric output_check: is a figure of sb-exec's own; choose another name");
+    CHECK(got.error().what == "--metric output_check: this name is reserved for a figure of sb-exec; choose another");
 }

@@ -16,7 +16,7 @@ write='head -c 1000000 /dev/zero >/dev/null'
 for how in full basic; do
     run true
     holds '. as $r | .sources | keys | all(. as $name | $r | has($name))' 'a source for what is no figure'
-    holds '.sources.write_logical_bytes | startswith("/proc/PID/io, the tree as far as waited for")' 'the source of logical bytes'
+    holds '.sources.write_logical_bytes | startswith("/proc/PID/io, all processes that were waited for")' 'the source of logical bytes'
     holds '.write_logical_bytes == 0 and .read_logical_bytes < 100000' 'a program that writes nothing'
     run "$write; $write & wait"
     holds '.write_logical_bytes == 2000000 and .read_logical_bytes >= 2000000 and .read_logical_bytes < 2200000' 'children'

@@ -35,8 +35,8 @@ TEST_CASE("one that differs from the baseline by nothing that acted ran as the b
     all.add(run("spike", {half}, {"CPU_SPIKE"}));
     all.add(run("normal", {one}, {}));
     CHECK(all.remarks() == std::vector<std::string>{
-        "hostile_input: of what it asks for FAILURE_MODES, PAYLOAD_COUNT did not act (unsupported here); nothing of it acted: it ran as normal did",
-        "spike: of what it asks for CPU_SPIKE did not act (unsupported here)"});
+        "hostile_input: FAILURE_MODES, PAYLOAD_COUNT did not act (unsupported here); none of its keys acted: it ran as normal did",
+        "spike: CPU_SPIKE did not act (unsupported here)"});
     CHECK(all.of("hostile_input") == acted::as_baseline);
     CHECK(all.of("spike") == acted::in_part);
     CHECK(all.of("normal") == acted::all);
@@ -55,8 +55,8 @@ TEST_CASE("without a baseline it is said whether anything acted, and no more") {
     unapplied_keys all;
     all.add(run("loss", {silent}, {"PACKET_LOSS"}));
     all.add(run("mixed", {one, silent}, {"PACKET_LOSS"}));
-    CHECK(all.remarks() == std::vector<std::string>{"loss: of what it asks for PACKET_LOSS did not act (unsupported here); nothing of it acted",
-                                                    "mixed: of what it asks for PACKET_LOSS did not act (unsupported here)"});
+    CHECK(all.remarks() == std::vector<std::string>{"loss: PACKET_LOSS did not act (unsupported here); none of its keys acted",
+                                                    "mixed: PACKET_LOSS did not act (unsupported here)"});
 }
 
 TEST_CASE("a baseline of which a key did not act is not compared with itself") {
@@ -70,6 +70,6 @@ TEST_CASE("many keys and many scenarios are counted beyond what can be read") {
     for (int i = 0; i < 25; ++i) all.add(run(sb::cat("scenario_", i), {one}, {"A", "B", "C", "D", "E", "F", "G", "H", "I", "J"}));
     auto const said = all.remarks();
     REQUIRE(said.size() == 21);
-    CHECK(said[0] == "scenario_0: of what it asks for A, B, C, D, E, F, G, H and 2 more did not act (unsupported here)");
-    CHECK(said[20] == "5 more scenarios asked for what did not act; `unsupported` in each record names it");
+    CHECK(said[0] == "scenario_0: A, B, C, D, E, F, G, H and 2 more did not act (unsupported here)");
+    CHECK(said[20] == "5 more scenarios have keys that did not act; `unsupported` in each record names them");
 }

@@ -69,7 +69,7 @@ TEST_CASE("a source that cannot be read says which it is and what is wrong") {
     request.files = {"gone.json"};
     CHECK(sources(request, {}) == "open gone.json: No such file or directory");
     request.files = {"empty.json"};
-    CHECK(sources(request, {}) == "empty.json: empty; a preset file holds presets as JSON");
+    CHECK(sources(request, {}) == "empty.json: empty; a preset file has presets as JSON");
     request.files.clear();
     CHECK(sources(request,
         {{"SANDBOX_ENV_PRESETS",
@@ -191,7 +191,7 @@ TEST_CASE("a plan names each preset once, the baseline first") {
     CHECK(names == list{"hostile_input", "user_misuse"});
     p.categories_named = {"safety"};
     CHECK(named_presets(p, profile_set{}, keyword_map{},
-        {}).error().what == "unknown category \"safety\"; the categories are baseline, stress, security, concurrency");
+        {}).error().what == "unknown category \"safety\"; categories: baseline, stress, security, concurrency");
 }
 
 TEST_CASE("each profile is in a category, and each category has one") {

@@ -284,7 +284,7 @@ TEST_CASE("a profile file's shapes are all read") {
     CHECK(own.remarks().empty());
     REQUIRE(own.add(R"({"seeded":{"low":{"SEED":5,"CPU_LIMIT":1},"high":{"CPU_LIMIT":2}}})", "seeded.json", "file").has_value());
     CHECK(text(named("seeded", "low", {}, own), "SEED") == "7");
-    CHECK(own.remarks() == std::vector<std::string>{"seeded.json: profile \"seeded\": its SEED is left out; --seed says where chance begins"});
+    CHECK(own.remarks() == std::vector<std::string>{"seeded.json: profile \"seeded\": its SEED is ignored; use --seed"});
     REQUIRE(own.add(R"({"SCENARIO_NAME":"lone","CPU_LIMIT":"3"})", "lone.json", "file").has_value());
     CHECK(named("lone", "", {}, own).text("CPU_LIMIT") == "3");
     REQUIRE(own.add(R"({"CPU_LIMIT":"5"})", "stem.json", "stem").has_value());
@@ -310,7 +310,7 @@ TEST_CASE("what is wrong in a profile file is said with its place") {
         auto const got = own.add(text, "my.json", "my");
         return got.has_error() ? got.error().what : std::string{};
     };
-    CHECK(fault("") == "my.json: empty; a profile file holds a JSON object of profiles");
+    CHECK(fault("") == "my.json: empty; a profile file is a JSON object of profiles");
     CHECK(fault("[]") == "my.json: not a JSON object of profiles");
     CHECK(fault("{\n\"a\":{\"CPU_LIMIT\":}}") == "my.json: line 2, byte 18: not a value");
     CHECK(fault(R"({"a":7})") == "my.json: profile \"a\" is not an object");
@@ -320,7 +320,7 @@ TEST_CASE("what is wrong in a profile file is said with its place") {
     CHECK(fault(R"({"a+b":{"CPU_LIMIT":"1"}})").find("my.json: profile \"a+b\": a name without blanks") == 0);
     CHECK(fault(R"({"a":{}})") == "my.json: profile \"a\": no level in it");
     CHECK(fault("{}") == "my.json: no profile in it");
-    CHECK(fault(R"({"a":{"levels":{"low":{"CPU_LIMIT":1}},"high":{"CPU_LIMIT":2}}})") == "my.json: profile \"a\": \"high\" stands beside levels, not in them");
+    CHECK(fault(R"({"a":{"levels":{"low":{"CPU_LIMIT":1}},"high":{"CPU_LIMIT":2}}})") == "my.json: profile \"a\": \"high\" belongs beside levels, not in them");
     CHECK(fault(R"({"a":{"levels":{"low":1}}})") == "my.json: profile \"a\": level \"low\" is not an object");
 }
 
@@ -365,6 +365,6 @@ TEST_CASE("variables called like a key that acts override, and flags come before
         return name == "TIMEOUT" ? std::optional<std::string>{"soon"} : std::nullopt;
     });
     CHECK(got.error().what == "environment variable TIMEOUT: \"soon\" is not valid; it takes 0.001 to 2592000 s");
-    CHECK(bad.set("SEED=3").error().what == "SEED is given by --seed");
+    CHECK(bad.set("SEED=3").error().what == "SEED cannot be set; use --seed");
     CHECK(bad.set("CPU_LIMIT").error().what == "\"CPU_LIMIT\" is not KEY=VALUE");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of rank.hpp, rank_reader.hpp, rank_table.hpp and roi_history.hpp.
+// Tests of rank_job.hpp, rank_reader.hpp, rank_table.hpp and roi_history.hpp.
 #include <sb/core/fd.hpp>
 #include <sb/json/parse.hpp>
 #include <sb/track/rank_job.hpp>
@@ -125,10 +125,10 @@ TEST_CASE("a state that cannot be one is a bad line") {
                                 R"(,"squares":[],"last_security_score":null})")).faults;
     };
     CHECK(bad("[[1,0]]").empty());
-    CHECK(bad("[[1,0,2]]") == "1:1 not the state of a sum\n");
-    CHECK(bad("[[9007199254740992,0]]") == "1:1 not the state of a sum\n");
-    CHECK(bad("[[1,99999]]") == "1:1 not the state of a sum\n");
-    CHECK(bad("[[1,0]]", "-1") == "1:1 not the state of a sum\n");
+    CHECK(bad("[[1,0,2]]") == "1:1 not a valid state of a sum\n");
+    CHECK(bad("[[9007199254740992,0]]") == "1:1 not a valid state of a sum\n");
+    CHECK(bad("[[1,99999]]") == "1:1 not a valid state of a sum\n");
+    CHECK(bad("[[1,0]]", "-1") == "1:1 not a valid state of a sum\n");
     auto const other = ask_text(R"({"kind":"partial","v":1,"by":"module","name":"a","metric":"roi","n":1,"sum":[],"squares":[],"last_security_score":null})");
     CHECK(other.rows.empty());
     CHECK(other.counts.other_partial == 1);

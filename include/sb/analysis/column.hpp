@@ -30,8 +30,8 @@ struct column_question {
         for (auto const& [flag, name] : {std::pair{"--field ", &field}, std::pair{"--by ", &by}}) {
             auto const dot = name->find('.');
             if (dot == std::string::npos) continue;
-            if (name->find('.', dot + 1) != std::string::npos) return caller_error(cat(flag, *name, ": one dot at most, which goes one level in"));
-            if (dot == 0 || dot + 1 == name->size()) return caller_error(cat(flag, *name, ": a name must stand on each side of the dot"));
+            if (name->find('.', dot + 1) != std::string::npos) return caller_error(cat(flag, *name, ": more than one dot; a dot goes one level down"));
+            if (dot == 0 || dot + 1 == name->size()) return caller_error(cat(flag, *name, ": write a name on each side of the dot"));
         }
         return {};
     }
@@ -49,7 +49,7 @@ struct column_counts {
 
 namespace detail {
 
-inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf", mark_is_wrong = "a byte order mark: save the text as UTF-8 without one";
+inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf", mark_is_wrong = "byte order mark; save the text as UTF-8 without one";
 
 inline bool is_not_finite(std::string_view text) {
     auto word = lowered(text);
@@ -61,13 +61,13 @@ inline bool is_not_finite(std::string_view text) {
 inline char const* name_scalar(std::string_view text, std::string& name) {
     bool is_whole = false;
     if (json::number_length(text, is_whole) != text.size()) {
-        if (text != "true" && text != "false" && text != "null") return is_not_finite(text) ? "is no JSON: it has no NaN and no infinity" : "is neither text, a number, true, false nor null";
+        if (text != "true" && text != "false" && text != "null") return is_not_finite(text) ? "is not JSON, which has no NaN and no infinity" : "is neither text, a number, true, false nor null";
         return name = text, nullptr;
     }
     constexpr std::size_t plain = 18; // digits that any whole number may have
     if (is_whole && text.size() <= plain && text != "-0") return name = text, nullptr;
     auto const got = json::read_number(text, is_whole);
-    if (got.kind == json::number_kind::overflow) return "is a number that no double holds";
+    if (got.kind == json::number_kind::overflow) return "is too large for a double";
     name.clear();
     if (got.kind == json::number_kind::integer) return append_number(name, got.integer), nullptr;
     if (got.kind == json::number_kind::natural) return append_number(name, got.natural), nullptr;
@@ -136,13 +136,13 @@ private:
         if (text.empty() || text.front() == '#') return pass_blank();
         auto const where = static_cast<std::size_t>(text.data() - begin) + 1;
         if (text.starts_with(detail::byte_order_mark)) return wrong(where, detail::mark_is_wrong);
-        if (text.front() == '{') return wrong(where, "an object: --field NAME says which number of it");
+        if (text.front() == '{') return wrong(where, "an object; name the number to read with --field NAME");
         if (text.front() == '+' && !text.starts_with("+-")) text.remove_prefix(1);
         double x = 0;
         auto const [rest, code] = std::from_chars(text.data(), text.data() + text.size(), x);
         if (code == std::errc::result_out_of_range) { // or one that is nearly nothing
             auto const got = json::read_number({text.data(), static_cast<std::size_t>(rest - text.data())}, false);
-            if (got.kind != json::number_kind::real) return wrong(where, "no double holds this number");
+            if (got.kind != json::number_kind::real) return wrong(where, "number too large for a double");
             x = got.real;
         } else if (code != std::errc{}) return wrong(where, "not a number");
         if (rest != text.data() + text.size()) return wrong(static_cast<std::size_t>(rest - begin) + 1, "more than one number");
@@ -167,7 +167,7 @@ private:
             auto const text = found->raw();
             if (found->type != json::field_type::scalar || json::number_length(text, is_whole) != text.size()) return wrong(byte_of(*found), cat("\"", asked_.field, "\" is not a number", found->type == json::field_type::scalar && detail::is_not_finite(text) ? ": JSON has no NaN and no infinity" : ""));
             auto const got = json::read_number(text, is_whole);
-            if (got.kind == json::number_kind::overflow) return wrong(byte_of(*found), "no double holds this number");
+            if (got.kind == json::number_kind::overflow) return wrong(byte_of(*found), "number too large for a double");
             x = got.as_double();
         }
         auto place = into.size() - 1;

@@ -42,7 +42,7 @@ private:
 inline result<column_pairs> in_pairs(column const& first, column const& second, std::string_view who) {
     if (first.lines() != second.lines()) {
         auto const as_many = first.values.size() == second.values.size();
-        return caller_error(cat(who, ": the samples have ", first.lines(), " and ", second.lines(), " lines", as_many ? cat(", though ", first.values.size(), " numbers each: pairs go by line") : ""));
+        return caller_error(cat(who, ": the samples have ", first.lines(), " and ", second.lines(), " lines", as_many ? cat(", though ", first.values.size(), " numbers each; pairs are formed by line") : ""));
     }
     column_pairs pairs;
     pairs.two = {{first.name}, {second.name}};

@@ -43,19 +43,19 @@ inline constexpr auto any_number = std::numeric_limits<std::size_t>::max();
 } // namespace detail
 
 inline constexpr listed_test test_list[] = {
-    {"adf", "does a series wander (a unit root)? A small p says that it does not (augmented Dickey-Fuller)", 0, 0, detail::of_each<adf_of>},
-    {"kpss", "does a series stay around a level or a line? A small p says that it does not", 0, 0, detail::of_each<kpss_of>},
-    {"pp", "does a series wander? Asked without lagged terms, whatever its neighbours do to each other (Phillips-Perron)", 0, 0, detail::of_each<phillips_perron_of>},
-    {"levene", "do two or more samples spread alike? A small p says that they do not", 2, detail::any_number, detail::of_all<levene_of>},
-    {"ks", "do two samples come from one distribution? A small p says that they do not (Kolmogorov-Smirnov)", 2, 2, detail::of_all<ks_of>},
+    {"adf", "does a series wander (unit root)? A small p says no (augmented Dickey-Fuller)", 0, 0, detail::of_each<adf_of>},
+    {"kpss", "does a series stay around a level or a line? A small p says no", 0, 0, detail::of_each<kpss_of>},
+    {"pp", "does a series wander? Without lagged terms, corrected for dependent neighbours (Phillips-Perron)", 0, 0, detail::of_each<phillips_perron_of>},
+    {"levene", "do two or more samples have the same spread? A small p says no", 2, detail::any_number, detail::of_all<levene_of>},
+    {"ks", "do two samples come from one distribution? A small p says no (Kolmogorov-Smirnov)", 2, 2, detail::of_all<ks_of>},
     {"psi", "how far has the second sample moved from the first? (population stability index)", 2, 2, detail::of_all<psi_of>},
-    {"compare", "has the second sample another mean than the first, how much more has it, and does it tend to be larger?", 2, 2, detail::of_all<compare>},
-    {"correlation", "do two columns go together, value by value? By lines (Pearson), ranks (Spearman) and pairs (Kendall)", 2, 2, detail::of_all<correlation_of>},
-    {"trend", "does a series rise or fall, and by how much a step? The slope that wild values do not move (Theil-Sen), p by Kendall's tau", 0, 0, detail::of_each<trend_of>},
-    {"forecast", "what comes next, with an interval for each step, and how such forecasts did on the end of the series", 0, 0, detail::of_each<forecast_of>},
-    {"changepoint", "where does a series change, in whatever way? (e-divisive)", 0, 0, detail::of_each<changes_of>},
-    {"ci", "the mean, and the interval that it lies in", 0, 0, detail::of_each<interval_of>},
-    {"converged", "have all series settled? Shown by evidence that they change by less than a margin; exit status 1 when not", 0, 0, converged},
+    {"compare", "do two samples have different means, by how much, and does the second tend to be larger?", 2, 2, detail::of_all<compare>},
+    {"correlation", "are two columns correlated? By values (Pearson), ranks (Spearman) and pairs (Kendall)", 2, 2, detail::of_all<correlation_of>},
+    {"trend", "does a series rise or fall, and by how much per step? A slope that outliers do not move (Theil-Sen), p by Kendall's tau", 0, 0, detail::of_each<trend_of>},
+    {"forecast", "forecast the next values, with an interval for each step, and judge the model on the end of the series", 0, 0, detail::of_each<forecast_of>},
+    {"changepoint", "where does the distribution of a series change? (e-divisive)", 0, 0, detail::of_each<changes_of>},
+    {"ci", "the mean and its interval", 0, 0, detail::of_each<interval_of>},
+    {"converged", "do all series change by less than a margin? Exit status 1 if that is not shown", 0, 0, converged},
 };
 
 /// Null if there is no test of that name.
@@ -74,8 +74,8 @@ inline error wrong_number(listed_test const& test, columns const& samples) {
     std::string names;
     for (std::size_t i = 0; i < std::min(samples.size(), most_named); ++i) names += cat(i ? ", " : "", samples[i].name);
     if (samples.size() > most_named) names += ", …";
-    return caller_error(cat(test.name, " compares ", test.most == test.fewest ? "two" : "two or more", " samples, and there ", samples.size() == 1 ? "is 1" : cat("are ", samples.size()), names.empty() ? "" : cat(" (", names, ")"),
-                            samples.size() > test.most ? ": give it two of them" : ": give a file for each, or --field and --by for JSON lines"));
+    return caller_error(cat(test.name, " compares ", test.most == test.fewest ? "two" : "two or more", " samples, but there ", samples.size() == 1 ? "is 1" : cat("are ", samples.size()), names.empty() ? "" : cat(" (", names, ")"),
+                            samples.size() > test.most ? "; give two of them" : "; give a file for each, or --field and --by for JSON lines"));
 }
 
 /// Puts the names of the two samples before the other members.
@@ -90,7 +90,7 @@ inline void name_both(test_record& said, columns const& two) {
 /// The answers to a checked question. With `named` each answer about a single series has the series' name.
 inline result<answers> answered(columns const& samples, test_question const& asked, bool named) {
     auto const* const test = find_test(asked.test);
-    if (!test) return caller_error(cat("\"", asked.test, "\" is none of the tests"));
+    if (!test) return caller_error(cat("\"", asked.test, "\" is not a test"));
     if (test->fewest > 0 && (samples.size() < test->fewest || samples.size() > test->most)) return detail::wrong_number(*test, samples);
     std::int64_t left_out = 0;
     answers said;

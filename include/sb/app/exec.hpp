@@ -44,12 +44,12 @@ inline result<run::session_options> session_of(exec_choices const& asked, cli::i
         SB_CHECK(run::add_variable(o.given, each));
         for (std::string const name : {"HOME", "TMPDIR"})
             if (o.given.contains(name))
-                return caller_error(cat("--env ", name, ": is each run's own folder; the command itself can set it: -- env ", name, "=… CMD"));
+                return caller_error(cat("--env ", name, ": each run has a folder of its own; the command itself can set it: -- env ", name, "=… CMD"));
     }
     o.context.workload = run::shell_text(asked.command);
     if (!asked.module.empty()) {
         o.context.module = asked.module;
-        if (::access(asked.module.c_str(), F_OK) != 0) io.log.warn(cat("--module ", asked.module, ": ", std::strerror(errno), "; the records name it all the same"));
+        if (::access(asked.module.c_str(), F_OK) != 0) io.log.warn(cat("--module ", asked.module, ": ", std::strerror(errno), "; the records name it anyway"));
     }
     o.context.host = run::this_host();
     if (asked.budget) o.context.budget_s = asked.budget->count;
@@ -84,10 +84,10 @@ inline result<run::finished_runs> finished_before(cli::io& io, exec_choices cons
     if (asked.resume.empty()) return done;
     if (!asked.dry_run) SB_CHECK(run::claim(asked.resume, io.out.fd()));
     SB_TRY(done, run::read_finished(asked.resume));
-    for (auto const number : done.too_long) io.log.warn(cat(asked.resume, ": line ", number, ": longer than 16 MiB, passed over"));
+    for (auto const number : done.too_long) io.log.warn(cat(asked.resume, ": line ", number, ": longer than 16 MiB; skipped"));
     if (asked.dry_run) return done;
     SB_TRY(bool const cut, run::mend_end(done, asked.resume, io.out.fd()));
-    if (cut) io.log.warn(cat(asked.resume, ": the last line was torn and is cut off; its run is made again"));
+    if (cut) io.log.warn(cat(asked.resume, ": the last line was incomplete and is removed; its run is made again"));
     return done;
 }
 
@@ -125,7 +125,7 @@ inline result<void> execute(cli::io& io, exec_choices const& asked, std::string 
     if (!made.kept.empty()) io.log.warn(cat("kept: ", made.kept, "/RUN_ID/{", place.is_sandbox ? "work," : "", "home,tmp,stdout,stderr}"));
     if (made.signal != 0) {
         io.interrupted = made.signal;
-        io.log.error(cat("interrupted: ", made.made, " of ", made.made + made.left, " runs are recorded; this makes the rest:"));
+        io.log.error(cat("interrupted: ", made.made, " of ", made.made + made.left, " runs are recorded; to make the rest:"));
         io.log.error("  " + again);
     }
     return {};

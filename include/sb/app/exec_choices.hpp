@@ -38,7 +38,7 @@ struct sandbox_need {
 inline std::optional<sandbox_need> needs_sandbox(exec_choices const& asked) {
     auto const& like = asked.sandbox;
     auto const name = !like.work.empty() ? "--work" : !like.system.empty() ? "--root" : !like.bindings.empty() ? "--bind" : like.bind_path ? "--bind-path" : like.copies_work ? "--work-copy" : like.fresh ? "--fresh" : "";
-    if (*name) return sandbox_need{name, "a command runs in the current folder and sees all of the host"};
+    if (*name) return sandbox_need{name, "the command runs in the current folder and sees the whole host"};
     if (!like.groups_below.empty()) return sandbox_need{"--cgroup", "no control group is made"};
     return std::nullopt;
 }

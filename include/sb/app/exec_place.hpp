@@ -31,7 +31,7 @@ inline void clear_after_the_dead(cli::io& io, bool aloud) {
     files::sweep_dead_folders(files::temporary_folder(), stuck);
     local::sweep_leases(io.data_dir, stuck);
     for (auto const& each : stuck)
-        if (aloud) io.log.warn(cat("left by a dead sb-exec and not removable: ", each));
+        if (aloud) io.log.warn(cat("cannot remove what a dead sb-exec left: ", each));
 }
 
 /// Lanes are opened first, while this process is small: what it holds now is the least peak memory that a plain run can show.
@@ -57,11 +57,11 @@ inline result<exec_place> find_place(cli::io& io, exec_choices const& asked) {
         if (done.error().on == blame::caller) return done.error();
         here = {};
         if (!asked.allow_degraded)
-            return system_error(cat("full isolation cannot be had here: ", done.error().what,
-                                            "; sb-doctor says what mends it, --allow-degraded or --isolate basic do without"));
+            return system_error(cat("full isolation is not possible here: ", done.error().what,
+                                            "; sb-doctor says how to fix it; --allow-degraded or --isolate basic run without it"));
         if (auto const need = needs_sandbox(asked))
-            return system_error(cat("full isolation cannot be had here: ", done.error().what, "; --allow-degraded would do without it, but ", need->name, " needs it"));
-        io.log.warn(cat("full isolation cannot be had here: ", done.error().what));
+            return system_error(cat("full isolation is not possible here: ", done.error().what, "; --allow-degraded would run without it, but ", need->name, " needs it"));
+        io.log.warn(cat("full isolation is not possible here: ", done.error().what));
     }
     using how = local::plain_backend::strictness;
     here.with = std::make_unique<local::plain_backend>(asked.isolate == "none" ? how::none : how::basic);

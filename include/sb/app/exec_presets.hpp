@@ -37,12 +37,12 @@ inline void say_unused(cli::io& io, exec_choices const& asked, stress::source fr
     for (auto const& each : asked.asked)
         if (had_a_say[at].find(each) == std::string_view::npos)
             io.log.warn(cat(each, ": not used, presets come from ", from == stress::source::environment ? asked.presets_by : names[at],
-                                from == stress::source::standard_input ? "; </dev/null gives none" : ""));
+                                from == stress::source::standard_input ? "; give </dev/null if there are none" : ""));
 }
 
 /// All presets of standard input; lines of other kinds are handed on.
 inline result<std::vector<key::preset>> read_standard_input(cli::io& io, exec_choices const& asked) {
-    constexpr std::string_view advice = " is read for presets: </dev/null gives none, --stdin FILE is the workload's own input";
+    constexpr std::string_view advice = " is read for presets: give </dev/null if there are none, and --stdin FILE for the input of the workload";
     auto const bad = [&](stress::bad_preset const& b) {
         bool const is_other_input = b.line == 1 && !b.is_object; // nobody meant it for presets
         io.reject("", b.line, b.byte, is_other_input ? cat(b.what, "; standard input", advice) : b.what);
@@ -55,12 +55,12 @@ inline result<std::vector<key::preset>> read_standard_input(cli::io& io, exec_ch
         pollfd waiting{0, POLLIN, 0};
         if (asked.asked.empty() || said || ::poll(&waiting, 1, 1000) != 0) return; // others mean to wait
         said = true;
-        io.log.warn(cat("waiting for the end of standard input, which comes before ", asked.asked[0], "; </dev/null gives none"));
+        io.log.warn(cat("waiting for the end of standard input, which wins over ", asked.asked[0], "; give </dev/null if there are none"));
     };
     SB_TRY(auto read, run::read_preset_stream(0, "standard input", pass, bad, warn, pause));
     io.tell_rest();
     SB_CHECK(io.out.flush());
-    if (read.presets.empty() && read.bad == 0 && asked.asked.empty()) return input_error(cat("standard input: no preset in it; it", advice));
+    if (read.presets.empty() && read.bad == 0 && asked.asked.empty()) return input_error(cat("standard input: no preset; it", advice));
     return std::move(read.presets);
 }
 
@@ -102,7 +102,7 @@ inline result<stress::sourced_presets> take_presets(cli::io& io, exec_choices co
     request.given = given;
     if (asked.preset_files.size() > 1 && !asked.dry_run) {
         auto const turn = run::next_turn(io.data_dir);
-        if (turn.has_error()) io.log.warn(cat("the first --preset-file is taken, for whose turn it is cannot be kept: ", turn.error().what));
+        if (turn.has_error()) io.log.warn(cat("using the first --preset-file, because the turn cannot be stored: ", turn.error().what));
         else request.turn = *turn;
     }
     SB_TRY(auto all, stress::find_presets(request, look, [&](std::string const& path) { return read_input(path, io.waits()); }));

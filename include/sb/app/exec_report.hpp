@@ -81,8 +81,8 @@ public:
         if (unanswered_ > 1) log.warn(cat("--check gave no answer to ", unanswered_, " of ", all.made, " runs"));
         for (auto const& each : steady_.remarks()) log.say(io_->err_terminal || log.json ? cli::log_level::warning : cli::log_level::info, each);
         tell_reports(all);
-        if (all.not_searched > 0) log.warn(cat("--metric: given up on the output of ", all.not_searched, all.not_searched == 1 ? " run" : " runs", " after ", run::most_seconds_to_look, " s; a pattern without nested repetition is quicker"));
-        if (all.not_kept > 0) log.warn(cat("--keep: ", all.not_kept, all.not_kept == 1 ? " run is" : " runs are", " kept in part: ", all.why_not_kept));
+        if (all.not_searched > 0) log.warn(cat("--metric: gave up on the output of ", all.not_searched, all.not_searched == 1 ? " run" : " runs", " after ", run::most_seconds_to_look, " s; a regex without nested repetition is faster"));
+        if (all.not_kept > 0) log.warn(cat("--keep: ", all.not_kept, all.not_kept == 1 ? " run is" : " runs are", " kept only in part: ", all.why_not_kept));
     }
 
 private:
@@ -97,7 +97,7 @@ private:
         };
         if (seen.check && !seen.check->right && unanswered_++ == 0) {
             bar_.erase();
-            io_->log.warn(cat("--check gives no answer: ", told(), "; output_check and value of such a run are unknown"));
+            io_->log.warn(cat("--check gives no answer: ", told(), "; output_check and value of this run are unknown"));
         }
         if (!is_table_ && !io_->err_terminal) return;
         if (record.end.class_ != end_class::ok && !failure_shown_) {
@@ -116,13 +116,13 @@ private:
     /// What workloads reported and was not taken.
     void tell_reports(run::session_result const& all) {
         auto& log = io_->log;
-        if (all.bad_reports > 0) log.warn(cat("report channel: ", all.bad_reports, all.bad_reports == 1 ? " line is" : " lines are", " no JSON object"));
+        if (all.bad_reports > 0) log.warn(cat("report channel: ", all.bad_reports, all.bad_reports == 1 ? " line is" : " lines are", " not a JSON object"));
         if (all.bad_values > 0)
-            log.warn(cat("report channel: ", all.bad_values, all.bad_values == 1 ? " value is" : " values are", " outside of ", value_range_, " and not taken; --value-range says what may be"));
+            log.warn(cat("report channel: ", all.bad_values, all.bad_values == 1 ? " value is" : " values are", " outside of ", value_range_, " and ignored; --value-range changes the range"));
         if (all.reserved > 0) {
             std::string names;
             for (auto const& each : all.reserved_names) names += cat(names.empty() ? "" : ", ", each);
-            log.warn(cat("report channel: ", all.reserved, all.reserved == 1 ? " number" : " numbers", " under reserved names (", names, ") not taken"));
+            log.warn(cat("report channel: ", all.reserved, all.reserved == 1 ? " number" : " numbers", " under reserved names (", names, ") ignored"));
         }
         if (all.cut_reports > 0)
             log.warn(cat("report channel: ", all.cut_reports, all.cut_reports == 1 ? " run" : " runs", " wrote more than ", watch::watcher::most_report_bytes >> 10, " KiB or ",

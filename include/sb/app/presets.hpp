@@ -45,7 +45,7 @@ inline result<std::vector<std::string>> apart(std::string_view option, std::vect
         split(each, ',', [&](std::string_view word) {
             if (!trim(word).empty()) words.emplace_back(trim(word));
         });
-    if (words.empty() && !given.empty()) return caller_error(cat(option, ": names nothing"));
+    if (words.empty() && !given.empty()) return caller_error(cat(option, ": the name is empty"));
     return words;
 }
 
@@ -130,7 +130,7 @@ inline result<void> write_presets(cli::io& io, preset_choices const& asked) {
     SB_TRY(auto planned, stress::named_presets(plan, profiles, keywords, given, env));
     auto const random_count = plan.random_presets(planned.named.size());
     if (auto const named = static_cast<std::int64_t>(planned.named.size()); asked.count && *asked.count < named)
-        io.log.warn(cat("--count ", *asked.count, ": ", named, " presets are named, and all are written"));
+        io.log.warn(cat("--count ", *asked.count, ": ", named, " presets are named; all are written"));
     if (auto const own = profiles.custom_names(); !own.empty() && !detail::any_is_of(planned.named, own))
         io.log.warn(cat("no profile of ", asked.profile_files.size() == 1 ? asked.profile_files.front() : "the profile files", " is used: --profile ", own.front(), " would name one"));
     if (planned.baseline) planned.named.insert(planned.named.begin(), std::move(*planned.baseline));

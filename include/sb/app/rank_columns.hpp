@@ -90,7 +90,7 @@ inline std::string rank_notes(std::vector<rank_record> const& rows, std::string 
     }
     bool const favours = !by_mean && fewest != most; // who was seen more often
     std::string notes;
-    if (favours) notes += cat("ordered by total; n differs (", fewest, " to ", most, "): --sort mean compares what a run is worth\n");
+    if (favours) notes += cat("ordered by total; n differs (", fewest, " to ", most, "): --sort mean compares single runs\n");
     if (effect) notes += cat("effect: mean against ", printable(baseline), "\n");
     if (tie) notes += by_mean ? "=  the same mean as another row: ordered by total, then by name\n" : "=  the same total as another row: ordered by name\n";
     if (next) notes += cat("~  the interval", favours ? " of the total" : "", " overlaps the next row's: their order is not settled\n");

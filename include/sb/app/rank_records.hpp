@@ -36,7 +36,7 @@ inline result<void> find_histories(std::vector<std::string>& files) {
         struct stat is {};
         if (file == "-" || ::stat(file.c_str(), &is) < 0 || !S_ISDIR(is.st_mode)) continue;
         auto const inside = file + "/roi_history.json";
-        if (::access(inside.c_str(), F_OK) < 0) return system_error(cat(file, ": no roi_history.json in it"));
+        if (::access(inside.c_str(), F_OK) < 0) return system_error(cat(file, ": has no roi_history.json"));
         file = inside;
     }
     return {};
@@ -49,18 +49,18 @@ inline void say_counts(cli::io& io, track::rank_counts const& c, track::rank_que
     };
     note(c.lines, "lines read");
     note(c.blank, "blank lines");
-    note(c.other_kind, "lines of kinds that are not ranked, passed over");
-    note(c.off_arm, "runs of the off arm, passed over");
+    note(c.other_kind, "lines of kinds that are not ranked, skipped");
+    note(c.off_arm, "runs of the off arm, skipped");
     note(c.unnamed, cat("lines without ", question.by));
     note(c.without_metric, cat("lines without ", question.metric));
-    note(c.duplicate_keys, "duplicate keys, the last of each counted");
+    note(c.duplicate_keys, "repeated keys, only the last value counted");
     if (c.other_partial > 0)
         io.log.warn(cat(c.other_partial, c.other_partial == 1 ? " partial record answers" : " partial records answer", " another question than --by ", question.by,
                         " --metric ", question.metric));
     if (c.ranked > 0) return;
     std::string const why = c.lines == c.blank     ? "the input is empty"
                             : c.without_metric > 0 ? cat("no line has a number as \"", question.metric, "\"")
-                            : c.unnamed > 0        ? cat("no line says its ", question.by)
+                            : c.unnamed > 0        ? cat("no line has a ", question.by)
                                                    : cat("no run, sample, delta, synergy or partial in ", c.lines, c.lines == 1 ? " line" : " lines");
     io.log.warn(cat("nothing to rank: ", why));
 }
@@ -71,7 +71,7 @@ inline void write_ranking(cli::io& io, track::rank_table const& table, rank_choi
     bool const by_mean = asked.sort == "mean";
     auto const rows = track::rank_rows(table, asked.question, baseline, by_mean ? track::rank_order::mean : track::rank_order::total);
     if (!asked.baseline.empty() && !rows.empty() && !rows.front().effect)
-        io.log.warn(cat("no ", asked.question.by, " is called \"", baseline, "\": there are no effects"));
+        io.log.warn(cat("no ", asked.question.by, " is called \"", baseline, "\", so there are no effects"));
     auto const format = io.format_of(asked.format);
     if (format == "jsonl") return cli::write_lines(io, rows);
     cli::write_table(io, format, cli::table_of(rows, format == "csv" ? cli::member_columns<rank_record>() : rank_columns(rows, asked.question.by)));
@@ -93,11 +93,11 @@ inline result<void> write_ranks(cli::io& io, rank_choices asked) {
     if (sums.stopped) return {}; // counted by `reject`
     detail::say_counts(io, sums.counts, asked.question);
     for (auto const& name : sums.overfull) { // no line alone is wrong: which states were added up where depends on the threads
-        io.log.error(cat("the partial records of \"", printable(name), "\" say that there are more than 2^53 values: it has no row"));
+        io.log.error(cat("the partial records of \"", printable(name), "\" claim more than 2^53 values; the row is left out"));
         ++io.bad_lines;
     }
     if (asked.partial) {
-        if (asked.format != "auto" && asked.format != "jsonl") io.log.warn(cat("--partial writes states, one JSON line each: --format ", asked.format, " is for rows"));
+        if (asked.format != "auto" && asked.format != "jsonl") io.log.warn(cat("--partial writes states as JSON lines; --format ", asked.format, " is ignored"));
         cli::write_lines(io, track::rank_states(sums.table, asked.question));
     } else detail::write_ranking(io, sums.table, asked);
     return {};

@@ -40,9 +40,9 @@ namespace detail {
 inline result<void> check_choices(stat_choices& asked, bool in_terminal) {
     SB_CHECK(asked.test.check());
     SB_CHECK(asked.from.check());
-    if (!asked.from.by.empty() && asked.from.field.empty()) return caller_error("--by is for JSON lines: say with --field which number of them is meant");
+    if (!asked.from.by.empty() && asked.from.field.empty()) return caller_error("--by needs --field, which names the number of each JSON line");
     if (asked.files.empty()) {
-        if (in_terminal) return caller_error("give it a file of numbers, or numbers on its standard input");
+        if (in_terminal) return caller_error("no input; give a file of numbers, or numbers on standard input");
         asked.files.emplace_back("-");
     }
     if (std::count(asked.files.begin(), asked.files.end(), "-") > 1) return caller_error("-: standard input can be read once");
@@ -81,7 +81,7 @@ inline void say_left_out(cli::io& io, test_record const& answer) {
     auto const* const left_out = answer.besides.find("left_out");
     if (!left_out || !left_out->if_integer()) return;
     auto const count = *left_out->if_integer(), pairs = answer.test == "compare" ? answer.n / 2 : answer.n;
-    io.log.warn(cat(count, " of ", count + pairs, count == 1 ? " pairs has one side only and is left out" : " pairs have one side only and are left out"));
+    io.log.warn(cat(count, " of ", count + pairs, count == 1 ? " pairs has only one side and is left out" : " pairs have only one side and are left out"));
 }
 
 } // namespace detail

@@ -315,7 +315,7 @@ private:
         auto const text = bytes < 0 ? std::string{one ? "-1" : "max"} : cat(bytes);
         if (one) (void)memory_swap_.write("-1"); // the sum may never be less than the part
         if (!memory_max_.write(text)) {
-            if (errno == EBUSY) return system_error(cat("a memory limit of ", bytes, " bytes cannot be set: ", meter_.charged_now(), " are in use by the sandbox itself"));
+            if (errno == EBUSY) return system_error(cat("a memory limit of ", bytes, " bytes cannot be set: ", meter_.charged_now(), " bytes are already used by the sandbox itself"));
             return last_error(cat("limit memory to ", text, " in"), name_);
         }
         bool const swap = memory_swap_.write(one ? text : bytes < 0 ? std::string{"max"} : std::string{"0"});

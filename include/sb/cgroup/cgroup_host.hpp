@@ -125,7 +125,7 @@ public:
             if (one.has_error() && !all.has_error()) all = std::move(one);
         };
         for (auto const& base : bases()) note(remove_groups(base, id_, group_name("supervisor")));
-        if (!switched_on_.empty() && !switch_off(v2_base_, switched_on_)) note(system_error(cat("controllers are left on in ", v2_base_, ": other groups need them")));
+        if (!switched_on_.empty() && !switch_off(v2_base_, switched_on_)) note(system_error(cat("controllers stay enabled in ", v2_base_, ", because other groups need them")));
         if (!own_group_.empty()) {
             note(write_once(own_group_ + "/cgroup.procs", cat(::getpid())));
             note(remove_groups(v2_base_, id_));
@@ -203,7 +203,7 @@ private:
             if (!contains(h.controllers, name_of(c))) continue;
             auto& why = why_not_[at(c)];
             told_[at(c)] = true;
-            if (h.own.empty()) why = cat("our own ", name_of(c), " group lies outside what is mounted on ", h.mount);
+            if (h.own.empty()) why = cat("our own ", name_of(c), " group is outside of what is mounted on ", h.mount);
             else why = try_group(h.own, {"cgroup.procs", limit_file(c, 1)});
             if (!why.empty()) continue;
             base_[at(c)] = h.own;
@@ -239,7 +239,7 @@ private:
         for (auto const c : all_controllers)
             if (!has(c)) wanted.push_back(c);
         if (h.own.empty() && named.empty()) {
-            v2_why_not_ = cat("our own group lies outside what is mounted on ", h.mount);
+            v2_why_not_ = cat("our own group is outside of what is mounted on ", h.mount);
             for (auto const c : wanted)
                 if (!told_[at(c)]) why_not_[at(c)] = v2_why_not_;
             return {};

@@ -54,15 +54,15 @@ inline constexpr double least_group_cores = 0.001;
 /// Refuses what no machine, or not this one, can hold.
 inline result<void> check(group_limits const& asked, machine_size const& here) {
     if (asked.memory_bytes >= 0 && asked.memory_bytes < least_group_memory)
-        return caller_error(cat("a memory limit of ", asked.memory_bytes, " bytes is too small: at least ", least_group_memory, " are needed to start a program"));
+        return caller_error(cat("a memory limit of ", asked.memory_bytes, " bytes is too small: a program needs at least ", least_group_memory, " to start"));
     if (here.memory_bytes > 0 && asked.memory_bytes > here.memory_bytes)
         return caller_error(cat("a memory limit of ", asked.memory_bytes, " bytes limits nothing: this machine has ", here.memory_bytes));
-    if (asked.pids == 0) return caller_error("a limit of 0 processes lets nothing start: at least 1 is needed");
-    if (here.pids > 0 && asked.pids > here.pids) return caller_error(cat("a limit of ", asked.pids, " processes limits nothing: this machine holds ", here.pids));
+    if (asked.pids == 0) return caller_error("a limit of 0 processes lets nothing start; give at least 1");
+    if (here.pids > 0 && asked.pids > here.pids) return caller_error(cat("a limit of ", asked.pids, " processes limits nothing: this machine allows ", here.pids));
     if (std::isnan(asked.cores) || (asked.cores >= 0 && asked.cores < least_group_cores))
-        return caller_error(cat("a limit of ", fixed(asked.cores, 4), " processors is too small: at least ", fixed(least_group_cores, 3)));
+        return caller_error(cat("a limit of ", fixed(asked.cores, 4), " processors is too small; give at least ", fixed(least_group_cores, 3)));
     if (here.cores > 0 && asked.cores > here.cores)
-        return caller_error(cat("a limit of ", fixed(asked.cores, 2), " processors limits nothing: ", here.cores, " can be used here"));
+        return caller_error(cat("a limit of ", fixed(asked.cores, 2), " processors limits nothing: ", here.cores, " are usable here"));
     return {};
 }
 

@@ -46,9 +46,9 @@ inline v2_plan plan_v2(v2_place const& at, std::vector<controller> const& wanted
         if (!plan.usable) why = at.cannot_make;
         else if (c == controller::cpuacct || contains(at.enabled, name)) plan.has.push_back(c);
         else if (!contains(at.available, name)) why = cat("no ", name, " controller in ", at.path), mended_by_place = !at.root;
-        else if (!at.can_switch) why = cat("the ", name, " controller is off below ", at.path, " and we may not write its cgroup.subtree_control");
+        else if (!at.can_switch) why = cat("the ", name, " controller is off below ", at.path, ", and its cgroup.subtree_control is not writable for us");
         else if (!at.root && at.strangers > 0)
-            why = cat(at.path, " cannot hand out the ", name, " controller: ", at.strangers, at.strangers == 1 ? " other process is" : " other processes are", " in it");
+            why = cat(at.path, " cannot give children the ", name, " controller: ", at.strangers, at.strangers == 1 ? " other process is" : " other processes are", " in it");
         else plan.has.push_back(c), plan.switch_on.push_back(c), plan.move_self |= at.own && !at.root;
         if (!why.empty() && !at.named && mended_by_place) why += cat("; ", own_group_advice);
     }

@@ -34,11 +34,11 @@ struct exit_meaning {
 };
 inline constexpr exit_meaning exit_table[] = {
     {"0", "it ran"},
-    {"1", "the answer to what was asked is no"},
-    {"2", "called wrongly"},
-    {"3", "a line of the input is not what it should be"},
+    {"1", "the answer is no"},
+    {"2", "usage error"},
+    {"3", "bad input line"},
     {"4", "the system refused"},
-    {"130, 143", "interrupted, after cleaning up"},
+    {"130, 143", "interrupted; cleaned up"},
 };
 
 inline std::string joined(std::vector<std::string> const& parts, std::string_view between) {

@@ -34,7 +34,7 @@ struct io {
 
     /// For sb::open_input.
     wait_report waits() const {
-        return [this](std::string const& path) { log.note(cat(path, ": is a FIFO that nobody has written to yet; waiting for its writer")); };
+        return [this](std::string const& path) { log.note(cat(path, ": is a FIFO without a writer; waiting for one")); };
     }
 
     /// Reports a bad line, counts it, and lets the work go on. Only the first ten are reported one by one: in a file of another kind
@@ -46,7 +46,7 @@ struct io {
     }
     /// Reports the number of the other bad lines. Call it when the input was read; `tool` calls it when the work is done.
     void tell_rest() {
-        if (untold > 0) log.error(cat("and ", untold, untold == 1 ? " more bad line" : " more bad lines", ": --verbose tells each"));
+        if (untold > 0) log.error(cat("and ", untold, untold == 1 ? " more bad line" : " more bad lines", "; --verbose shows each"));
         untold = 0;
     }
 };

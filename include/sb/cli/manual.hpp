@@ -168,9 +168,9 @@ inline std::string man_page(declaration const& d) {
     if (!d.operands_help.empty()) out += roff(d.operands_help) + ".\n";
     if (!d.reads.empty()) out += cat("Reads records of kind ", roff(joined(d.reads, ", ")), ".\n");
     if (!d.writes.empty()) out += cat("Writes records of kind ", roff(joined(d.writes, ", ")), ".\n");
-    out += "A value comes from the flag, else the environment, else the file that\n.B \\-\\-env\\-file\nnames, else the settings "
-           "file, else the default;\n.B \\-\\-explain\nprints which. The files\n.I .env\nand\n.I sandbox_settings.yaml\nof the "
-           "current folder, which nobody named, can set only what cannot harm: ";
+    out += "A value comes from the first of these that has it: the flag, the environment, the file that\n.B \\-\\-env\\-file\nnames, the settings "
+           "file, the default;\n.B \\-\\-explain\nprints which. The files\n.I .env\nand\n.I sandbox_settings.yaml\nof the "
+           "current folder are not trusted unless you name them. They can only set: ";
     out += cat(roff(harmless_text(d)), ".\n");
     if (!d.verbs.empty()) out += cat(".SH ", detail::upper(d.verbs_title), "\n");
     for (auto const& each : d.verbs) out += cat(".TP\n.B ", roff(each.name), "\n", roff(each.help), ".\n");
@@ -184,7 +184,7 @@ inline std::string man_page(declaration const& d) {
             if (!o.is_switch()) out += cat(" \\fI", roff(o.meta), "\\fR", o.greedy ? "..." : "");
             out += cat("\n", roff(full_help(o)), ".\n");
         }
-        if (!any) out += "None of its own.\n";
+        if (!any) out += "It has no options of its own.\n";
     }
     out += detail::roff_of_markdown(d.manual);
     out += ".SH EXIT STATUS\n";
@@ -220,7 +220,7 @@ inline std::string reference_page(declaration const& d) {
             out += cat(shared ? "## Options of every tool\n\n" : "## Options\n\n",
                        "| option | meaning | default | environment |\n| --- | --- | --- | --- |\n", rows, "\n");
     }
-    out += cat("The files `.env` and `sandbox_settings.yaml` of the current folder, which nobody named, can set only what cannot harm: ", harmless_text(d), ".\n\n");
+    out += cat("The files `.env` and `sandbox_settings.yaml` of the current folder are not trusted unless you name them. They can only set: ", harmless_text(d), ".\n\n");
     split(trim(d.manual), '\n', [&](std::string_view line) { out += cat(line.starts_with('#') ? "#" : "", line, "\n"); });
     out += cat(trim(d.manual).empty() ? "" : "\n", "## Exit status\n\n| status | meaning |\n| --- | --- |\n");
     for (auto const& e : exit_table) out += cat("| ", e.code, " | ", cell(e.text), " |\n");

@@ -82,11 +82,11 @@ inline result<object> read_settings(int fd, std::string const& path) {
         text = std::move(*read);
     } else {
         auto const program = sibling_tool("sb-settings");
-        if (program.empty()) return system_error(cat("settings ", path, ": YAML is read by sb-settings, which is neither beside this tool nor in a folder of PATH outside the current one"));
+        if (program.empty()) return system_error(cat("settings ", path, ": needs sb-settings to read YAML, which is neither beside this tool nor in a folder of PATH outside the current one; install it beside this tool, or give a .json file"));
         int status = 0;
         auto printed = output_of(program, {"--env-file", "/dev/null", "--no-json-logs", "--json", "-"}, status, fd);
         if (printed.has_error())
-            return system_error(cat("settings ", path, ": YAML is read by sb-settings, which could not be run: ", printed.error().what));
+            return system_error(cat("settings ", path, ": needs sb-settings to read YAML, which could not be run: ", printed.error().what));
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
             std::string_view what = trim(*printed);
             for (std::string_view const before : {"sb-settings: ", "standard input: "})

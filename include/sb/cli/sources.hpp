@@ -38,11 +38,11 @@ public:
                 auto const named = file ? cat(env.file_name(), " ", name) : name;
                 if (auto const taken = take_list(o, variable->value, named); taken.has_error()) {
                     if (!is_foreign(o, name)) return taken.error();
-                    later.push_back(cat(taken.error().what, "; it is passed over"));
+                    later.push_back(cat(taken.error().what, "; ignored"));
                     return false;
                 }
                 o.source = cat(file ? cat(env.file_name(), " ") : "environment ", name);
-                if (!instead.empty()) later.push_back(cat(name, " is old; ", instead, " takes its place"));
+                if (!instead.empty()) later.push_back(cat(name, " is deprecated; use ", instead));
                 return true;
             };
             for (auto const& name : o.environment_names) {
@@ -119,7 +119,7 @@ public:
                 if (o.setting_key == key) take_found_setting(&o, v, key, told);
             if (std::find(d.sections.begin(), d.sections.end(), key) == d.sections.end() || settings.find(key)) continue;
             if (auto const wrong = wrong_with(d, key, v); !wrong.empty()) {
-                later.push_back(cat(told.name(), printable(without(wrong, "settings: ")), "; it is passed over"));
+                later.push_back(cat(told.name(), printable(without(wrong, "settings: ")), "; ignored"));
                 continue;
             }
             settings.set(key, v), section_source[key] = cat("settings ", told.file);
@@ -174,7 +174,7 @@ private:
     /// `where`: for a value that will not do. It is not quoted: it may be a secret that stands there for another program, and a log has many readers.
     void take_found(option& o, std::string_view text, std::string source, std::string const& where, std::string name, found_report& told) {
         if (o.take(text, source).has_error())
-            return later.push_back(cat(where, ": its value is ", o.is_switch() ? std::string{"neither yes nor no"} : o.words.empty() ? cat("none that ", o.flag, " takes") : cat("not one of ", joined(o.words, ", ")), "; it is passed over"));
+            return later.push_back(cat(where, ": its value is ", o.is_switch() ? std::string{"neither yes nor no"} : o.words.empty() ? cat("not valid for ", o.flag) : cat("not one of ", joined(o.words, ", ")), "; ignored"));
         o.source = std::move(source);
         told.used.push_back(std::move(name));
     }

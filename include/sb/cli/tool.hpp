@@ -73,7 +73,7 @@ public:
     cli::option& formats(std::string& into, std::vector<std::string> words = {"table", "jsonl", "csv", "md"}) {
         into = "auto";
         words.insert(words.begin(), into);
-        return option("--format", "FORMAT", "auto is a table on a terminal and jsonl elsewhere", into).choices(std::move(words)).harmless();
+        return option("--format", "FORMAT", "output format; auto is a table on a terminal and jsonl elsewhere", into).choices(std::move(words)).harmless();
     }
     /// Words that are not options go to `into`.
     tool& operands(std::string usage, std::string help, std::vector<std::string>& into) {
@@ -157,27 +157,27 @@ private:
 
     void add_shared_options() {
         auto const first = self_.options.size();
-        option("--data-dir", "DIR", "where histories live; without it $XDG_STATE_HOME/sandbench", data_dir_)
+        option("--data-dir", "DIR", "folder for histories and leases; default: $XDG_STATE_HOME/sandbench", data_dir_)
             .env("SANDBOX_DATA_DIR").alias("--sandbox-data-dir").setting("data_dir");
-        option("--settings", "FILE", "settings file, YAML or .json, to be trusted; without it sandbench/settings.yaml of $XDG_CONFIG_HOME, else of /etc", settings_path_)
+        option("--settings", "FILE", "trusted settings file, YAML or .json; default: sandbench/settings.yaml in $XDG_CONFIG_HOME, else in /etc", settings_path_)
             .env("SANDBOX_SETTINGS_YAML");
-        option("--env-file", "FILE", "file of variables NAME=VALUE to be trusted, in place of .env", env_file_).env("SANDBOX_ENV_FILE");
-        option("--log-level", "LEVEL", "how much is said on standard error", level_)
+        option("--env-file", "FILE", "trusted file of variables NAME=VALUE, instead of .env", env_file_).env("SANDBOX_ENV_FILE");
+        option("--log-level", "LEVEL", "how much is written to standard error", level_)
             .choices({"critical", "error", "warning", "info", "debug"}).synonym("fatal", "critical").synonym("warn", "warning").synonym("trace", "debug")
             .env("SANDBOX_LOG_LEVEL").foreign_env("LOG_LEVEL").setting("log_level")
             .harmless({"warning", "info", "debug"}); // not to hide what is to be known
-        flag("--verbose", "say more: the same as --log-level info", verbose_).short_name('v').env("SANDBOX_VERBOSE").setting("verbose").harmless();
-        flag("--debug", "say all: the same as --log-level debug", debug_).env("SANDBOX_DEBUG").setting("debug").harmless();
-        flag("--json-logs", "say it as JSON lines", log_.json).env("SANDBOX_JSON_LOGS").setting("json_logs").harmless();
-        option("--threads", "N", "threads to use; 0 is one for each core", threads_).env("SANDBOX_THREADS").setting("threads");
+        flag("--verbose", "write more: the same as --log-level info", verbose_).short_name('v').env("SANDBOX_VERBOSE").setting("verbose").harmless();
+        flag("--debug", "write everything: the same as --log-level debug", debug_).env("SANDBOX_DEBUG").setting("debug").harmless();
+        flag("--json-logs", "write log messages as JSON lines", log_.json).env("SANDBOX_JSON_LOGS").setting("json_logs").harmless();
+        option("--threads", "N", "number of threads; 0 is one per core", threads_).env("SANDBOX_THREADS").setting("threads");
         option("--color", "WHEN", "colour on a terminal; NO_COLOR is respected", color_).choices({"auto", "always", "never"}).env("SANDBOX_COLOR").setting("color").harmless();
-        flag("--explain", "print each option's value and where it came from, then end", explain_);
-        flag("--schema", "print the JSON Schema of what is read and written, then end", schema_);
-        flag("--man", "print the manual page (roff), then end", man_);
-        flag("--reference", "print the manual page (Markdown), then end", reference_);
-        option("--completion", "SHELL", "print the shell's completion script, then end", completion_).choices({"bash", "zsh", "fish"});
-        flag("--version", "print the version, then end", version_);
-        flag("--help", "print this, then end", help_).short_name('h');
+        flag("--explain", "print the value and source of each option, then exit", explain_);
+        flag("--schema", "print the JSON Schema of input and output, then exit", schema_);
+        flag("--man", "print the manual page (roff), then exit", man_);
+        flag("--reference", "print the manual page (Markdown), then exit", reference_);
+        option("--completion", "SHELL", "print a completion script for this shell, then exit", completion_).choices({"bash", "zsh", "fish"});
+        flag("--version", "print the version, then exit", version_);
+        flag("--help", "print this help, then exit", help_).short_name('h');
         for (auto i = first; i < self_.options.size(); ++i) self_.options[i].shared = true;
     }
 
@@ -209,7 +209,7 @@ private:
         std::vector<std::string_view> names;
         for (auto const& o : self_.options) names.push_back(o.flag);
         auto const hint = did_you_mean(text, names);
-        return caller_error(cat("unknown option \"", text, "\"", hint, hint.empty() ? "; " : " ", self_.name, " --help lists all"));
+        return caller_error(cat("unknown option \"", text, "\"", hint, hint.empty() ? "; " : " ", self_.name, " --help lists them"));
     }
 
     /// The command line as assignments; values are not read yet, so that the last source of each is known first.
@@ -251,7 +251,7 @@ private:
                 } else if (o && o->is_switch() && !value) {
                     value = "yes";
                 }
-                if (!old.empty()) from_.later.push_back(cat(name, " is old; ", old, " takes its place"));
+                if (!old.empty()) from_.later.push_back(cat(name, " is deprecated; use ", old));
             } else {
                 for (auto& each : self_.options)
                     if (each.letter == word[1]) o = &each;
@@ -276,12 +276,12 @@ private:
         if (!verb_) return {};
         std::vector<std::string> names;
         for (auto const& each : self_.verbs) names.push_back(each.name);
-        if (operands_->empty()) return caller_error(cat("say which of the ", self_.verbs_title, ": ", joined(names, ", ")));
+        if (operands_->empty()) return caller_error(cat("name one of the ", self_.verbs_title, ": ", joined(names, ", ")));
         *verb_ = operands_->front();
         operands_->erase(operands_->begin());
         if (std::find(names.begin(), names.end(), *verb_) == names.end()) {
             auto const hint = did_you_mean(*verb_, names);
-            return caller_error(cat("\"", *verb_, "\" is none of the ", self_.verbs_title, hint, hint.empty() ? "; " : " ", self_.name, " --help lists all"));
+            return caller_error(cat("\"", *verb_, "\" is not one of the ", self_.verbs_title, hint, hint.empty() ? "; " : " ", self_.name, " --help lists them"));
         }
         for (auto const& o : self_.options)
             if (o.source.starts_with("flag ") && !o.verbs.empty() && std::find(o.verbs.begin(), o.verbs.end(), *verb_) == o.verbs.end())
@@ -302,7 +302,7 @@ private:
         bool const is_named = !settings_path_.empty();
         if (!is_named) settings_path_ = usual_settings({folder_of("XDG_CONFIG_HOME", "/.config"), "/etc"});
         if (!is_named && is_of_this_folder(settings_path_)) { // HOME or XDG_CONFIG_HOME may be the folder of a run
-            from_.later.push_back(cat("settings ", settings_path_, ": ignored, for it lies in the current folder; --settings FILE names one to trust"));
+            from_.later.push_back(cat("settings ", settings_path_, ": ignored because it is in the current folder; to trust a file, name it with --settings FILE"));
             settings_path_.clear();
         }
         if (reads_settings_ && !settings_path_.empty()) {
@@ -328,7 +328,7 @@ private:
         bool first = true;
         for (auto const& [which, text] : given) {
             if (which != &o) continue;
-            if (text.empty() && (o.meta == "FILE" || o.meta == "DIR")) return caller_error(cat(o.flag, ": its value is empty, and names no ", o.meta == "DIR" ? "folder" : "file"));
+            if (text.empty() && (o.meta == "FILE" || o.meta == "DIR")) return caller_error(cat(o.flag, ": the value is empty; name a ", o.meta == "DIR" ? "folder" : "file"));
             if (std::exchange(first, false)) o.clear();
             SB_CHECK(o.take(text, o.flag));
             o.source = "flag " + o.flag;

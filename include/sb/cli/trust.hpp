@@ -34,7 +34,7 @@ inline std::string distrust(struct stat const& facts, uid_t us) {
     if ((facts.st_mode & 022) == 0) return {};
     std::string mode{"0"};
     for (int shift = 6; shift >= 0; shift -= 3) mode += octal[(facts.st_mode >> shift) & 7];
-    return cat("others may write it (mode ", mode, "; chmod go-w mends that)");
+    return cat("others may write it (mode ", mode, "; chmod go-w fixes that)");
 }
 
 /// Whether a path is in the current folder or below it, after links are resolved; true if that cannot be found out. The root does not count as a current folder, because everything is below it.
@@ -74,7 +74,7 @@ inline result<readable_file> open_place(unique_fd place, std::string const& path
     struct statfs system {};
     constexpr std::array<std::uint64_t, 4> kernels_own{0x9fa0, 0x62656572, 0x64626720, 0x74726163}; // /proc, /sys, debugfs, tracefs: to read there may do something
     if (!named && ::fstatfs(place.get(), &system) == 0 && std::find(kernels_own.begin(), kernels_own.end(), static_cast<std::uint64_t>(system.f_type)) != kernels_own.end())
-        return caller_error(cat(path, ": is a file of the kernel's"));
+        return caller_error(cat(path, ": is a file of the kernel (/proc, /sys)"));
     int const fd = retry([&] { return ::open(cat("/proc/self/fd/", place.get()).c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_pipe ? 0 : O_NONBLOCK)); });
     if (fd < 0) return last_error("open", path);
     file.fd = unique_fd{fd};
@@ -169,8 +169,8 @@ struct found_report {
     std::string name() const { return cat(kind, file, place, ": "); }
     std::string use_line() const { return used.empty() ? std::string{} : cat(name(), "uses ", list(used)); }
     std::string ignore_line() const {
-        if (!why.empty()) return cat(name(), "ignored: ", why, may_be_named ? cat("; ", trusts, " ", file, " trusts it") : std::string{});
-        return ignored.empty() ? std::string{} : cat(name(), "ignored ", list(ignored), ": a file that nobody named cannot set that; ", trusts, " ", file, " names it");
+        if (!why.empty()) return cat(name(), "ignored: ", why, may_be_named ? cat("; to trust it, give ", trusts, " ", file) : std::string{});
+        return ignored.empty() ? std::string{} : cat(name(), "ignored ", list(ignored), ", because nobody named this file; to trust it, give ", trusts, " ", file);
     }
 };
 

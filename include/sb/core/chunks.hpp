@@ -57,7 +57,7 @@ public:
 
     /// After work on a chunk: an error if its file shrank meanwhile, so that what was read was not there.
     result<void> check(chunk const& c) const {
-        if (c.window.torn()) return input_error(cat(shown(paths_[c.input]), ": shrank while it was read"));
+        if (c.window.torn()) return input_error(cat(shown(paths_[c.input]), ": became shorter while it was read"));
         return {};
     }
 
@@ -132,7 +132,7 @@ private:
         std::size_t begin, end, size;
         std::string const& name;
     };
-    static error shrank(cut const& c) { return input_error(cat(shown(c.name), ": shrank while it was read")); }
+    static error shrank(cut const& c) { return input_error(cat(shown(c.name), ": became shorter while it was read")); }
 
     result<bool> read_cut(chunk& into, cut const& c) const {
         // the byte before the cut tells whether a line begins with it

@@ -100,7 +100,7 @@ inline result<void> write_once(int fd, std::string_view text, std::string_view n
     auto const n = retry([&] { return ::write(fd, text.data(), text.size()); });
     if (n < 0) return last_error("write", name);
     if (n == static_cast<ssize_t>(text.size())) return {};
-    return system_error(std::string{"write "}.append(name).append(": it took ").append(std::to_string(n)).append(" of ").append(std::to_string(text.size())).append(" bytes"));
+    return system_error(std::string{"write "}.append(name).append(": the kernel took only ").append(std::to_string(n)).append(" of ").append(std::to_string(text.size())).append(" bytes"));
 }
 /// The same for a knob that is there.
 inline result<void> write_once(std::string const& path, std::string_view text) {

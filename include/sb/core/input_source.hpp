@@ -110,7 +110,7 @@ public:
                 if (skipping_ || searched_ + first > limit_) {
                     if (skipping_) have_ = searched_ = 0;
                     else used_ = searched_ + first + 1;
-                    return input_error(cat("a line longer than ", limit_, " bytes"));
+                    return input_error(cat("line longer than ", limit_, " bytes"));
                 }
             }
             if (last != std::string_view::npos) return deliver(searched_ + last + 1, block);

@@ -33,7 +33,7 @@ inline finding find_user(result<process::payload_user> const& payload) {
     auto const who = ::geteuid() == 0 ? std::string{"root"} : cat("uid ", ::geteuid());
     finding f{"user", finding_status::ok, who, {}};
     if (!payload.has_error()) return f.what += cat("; payloads run as uid ", payload->uid), f;
-    f.fails(finding_status::missing, cat(who, ": ", payload.error().what)).advice = "map a range of users into this user namespace, as unshare --map-auto does, or start as another user than root";
+    f.fails(finding_status::missing, cat(who, ": ", payload.error().what)).advice = "map a range of users into this user namespace (as unshare --map-auto does), or start as a user other than root";
     return f;
 }
 
@@ -41,7 +41,7 @@ inline finding find_kept_groups() {
     finding f{"groups", finding_status::ok, "a payload has no supplementary group", {}};
     auto const kept = process::kept_groups();
     if (kept.empty()) return f;
-    f.fails(finding_status::limited, cat("a payload keeps the caller's supplementary groups, for the kernel lets only root drop them: ", process::groups_line(kept), "; what of the system folders and bindings only they may read, it reads too"));
+    f.fails(finding_status::limited, cat("a payload keeps the caller's supplementary groups, because the kernel lets only root drop them: ", process::groups_line(kept), "; it can read files in system folders and bindings that these groups may read"));
     f.advice = "start sb-exec as root, or as a user without supplementary groups";
     return f;
 }
@@ -59,11 +59,11 @@ inline finding find_clock() {
     auto const source = first_line(folder + "current_clocksource"), others = first_line(folder + "available_clocksource");
     timespec tick{};
     ::clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-    finding f{"clock", finding_status::ok, cat(source.empty() ? "source unknown" : source, ", ", best, " ns a reading; a tick is ", tick.tv_nsec / 1'000'000, " ms"), {}};
+    finding f{"clock", finding_status::ok, cat(source.empty() ? "source unknown" : source, ", ", best, " ns per reading; a tick is ", tick.tv_nsec / 1'000'000, " ms"), {}};
     bool const slow = source == "hpet" || source == "acpi_pm" || source == "jiffies" || source == "refined-jiffies" || best > 1000;
     if (!slow) return f;
     f.status = finding_status::limited;
-    f.what += "; a slow or coarse clock blurs short runs";
+    f.what += "; short runs are measured imprecisely by a slow or coarse clock";
     for (std::string_view const better : {"tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page", "xen"})
         if (source != better && contains(words(others), better)) {
             f.mend = as_root(cat("echo ", better, " >", folder, "current_clocksource"), true);
@@ -91,8 +91,8 @@ inline finding find_noise() {
     auto const governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     f.what = cat("load ", fixed(busy, 1), " on ", static_cast<int>(online), "; ", fixed(part, 1), " % of time stolen by other guests since boot",
                  governor.empty() ? "" : "; frequency governor ", governor);
-    if (busy > 0.75 * online) f.status = finding_status::limited, f.advice = "measure when the machine is idle: top shows what runs";
-    else if (part > 2) f.status = finding_status::limited, f.advice = "compare runs of the same minute, interleaved, or use a machine that shares its processors with none";
+    if (busy > 0.75 * online) f.status = finding_status::limited, f.advice = "measure when the machine is idle (top shows what is running)";
+    else if (part > 2) f.status = finding_status::limited, f.advice = "compare interleaved runs of the same minute, or use a machine that does not share its processors";
     else if (governor == "powersave" || governor == "ondemand") f.status = finding_status::limited, f.mend = as_root("cpupower frequency-set -g performance");
     return f;
 }
@@ -111,7 +111,7 @@ inline finding find_folder(std::string name, std::string const& path, files::fol
         return 0;
     };
     if (int const code = can_make(probe); code != 0) {
-        f.fails(finding_status::missing, !why.empty() ? why : cat(path, ": no folder can be made in ", probe == path ? std::string{"it"} : probe, ": ", std::string_view{std::strerror(code)}));
+        f.fails(finding_status::missing, !why.empty() ? why : cat(path, ": cannot make a folder in ", probe == path ? std::string{"it"} : probe, ": ", std::string_view{std::strerror(code)}));
         for (std::string_view const other : {"/tmp", "/var/tmp", "/dev/shm"}) {
             if (other == probe || can_make(std::string{other}) != 0) continue;
             f.mend = cat("export ", variable, "=", other, below);
@@ -138,7 +138,7 @@ inline result<std::vector<finding>> examine_host(std::string const& data_dir, st
     auto const folder = here.has_error() ? std::string{"/"} : *here;
     std::vector<finding> all;
     all.push_back(detail::find_kernel());
-    all.push_back({"cpus", finding_status::ok, cat(::sysconf(_SC_NPROCESSORS_ONLN), " online, ", machine::usable_cpus(), " for us"), {}});
+    all.push_back({"cpus", finding_status::ok, cat(::sysconf(_SC_NPROCESSORS_ONLN), " online, ", machine::usable_cpus(), " usable"), {}});
     all.push_back(detail::find_user(payload));
     all.push_back(detail::find_kept_groups());
     all.push_back(find_proc(user));

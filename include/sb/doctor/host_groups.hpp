@@ -101,7 +101,7 @@ private:
         bool const given = contains(here, "memory") && contains(here, "pids") && contains(here, "cpu");
         if (::access("/run/systemd/system", F_OK) == 0) {
             f.mend = cat("systemd-run ", ::geteuid() == 0 ? "" : "--user ", "--scope -p Delegate=yes sb-exec …");
-            f.advice = "or name a group that is yours: sb-exec --cgroup DIR";
+            f.advice = "or name a group of yours: sb-exec --cgroup DIR";
         } else if (ours && given) {
             // a group that holds processes hands nothing out: they all go one further down
             f.mend = cat("mkdir -p ", own, "/rest && for p in $(cat ", own, "/cgroup.procs); do echo $p >", own, "/rest/cgroup.procs; done 2>/dev/null; echo \"", all, "\" >", own,
@@ -112,7 +112,7 @@ private:
                          "/cgroup.subtree_control && chown ", ::geteuid(), " ", mine, " ", mine, "/cgroup.procs ", mine, "/cgroup.subtree_control ", mine, "/shell ", mine,
                          "/shell/cgroup.procs && echo $1 >", mine, "/shell/cgroup.procs' sh $$ && export SANDBOX_CGROUP=", h.mount, "/", mine);
         } else {
-            f.advice = cat("name a group that is yours, in which no process is and which has the controllers: mkdir DIR && sb-exec --cgroup DIR; if it has none, let the groups above it hand them down: echo \"",
+            f.advice = cat("name a group of yours that has the controllers and no process: mkdir DIR && sb-exec --cgroup DIR; if it has no controllers, enable them in the groups above it: echo \"",
                            all, "\" >…/cgroup.subtree_control in each of them");
         }
     }
@@ -151,10 +151,10 @@ inline finding find_controller(cgroup::cgroup_host const& host, group_mender con
         char const* name;
         std::string_view what, good, cost;
     } words_of[] = {
-        {"memory", key::memory_limit.name, " holds the whole tree", " then holds for single processes (RLIMIT_AS), and the peak is that of the largest"},
-        {"pids", key::pids_limit.name, " holds the whole tree", " then holds by "},
-        {"cpu", key::cpu_limit.name, " holds the whole tree, fractions too", " then holds whole processors only (sched_setaffinity)"},
-        {"cpu-time", "processor time", " is that of the whole tree", " then comes from wait4, for what the sandbox took in"},
+        {"memory", key::memory_limit.name, " holds for the whole tree", " then holds for each process (RLIMIT_AS), and the peak is that of the largest process"},
+        {"pids", key::pids_limit.name, " holds for the whole tree", " is then enforced by "},
+        {"cpu", key::cpu_limit.name, " holds for the whole tree, including fractions", " then only takes whole processors (sched_setaffinity)"},
+        {"cpu-time", "processor time", " is that of the whole tree", " then comes from wait4, for processes that were waited for"},
     };
     auto const& say = words_of[static_cast<std::size_t>(c)];
     finding f{say.name, finding_status::ok, {}, {}};
@@ -166,8 +166,8 @@ inline finding find_controller(cgroup::cgroup_host const& host, group_mender con
     if (c != cgroup::controller::pids) return f;
     auto const user = process::choose_payload_user();
     auto const limit = user.has_error() ? result<void>{user.error()} : process::can_limit_tasks(*user);
-    if (limit.has_error()) f.what += cat("RLIMIT_NPROC in the sandbox's user namespace, and that it is reached stays unknown: ", limit.error().what);
-    else f.what += "pid_max of a process namespace, where a preset asks for it, and max_pids is known at the limit alone";
+    if (limit.has_error()) f.what += cat("RLIMIT_NPROC in the sandbox's user namespace, and nothing tells when it is reached: ", limit.error().what);
+    else f.what += "pid_max of a process namespace if a preset has the key, and max_pids is known only at the limit";
     return f;
 }
 
@@ -178,13 +178,13 @@ inline finding find_peaks(cgroup::cgroup_host const& host) {
     trial_group const group{host, base};
     bool const one = host.version(cgroup::controller::memory) == 1;
     if (!group.has(one ? "memory.max_usage_in_bytes" : "memory.peak")) {
-        f.fails(finding_status::limited, "memory control groups keep no peak; it is that of the largest process").advice = "use a kernel 5.19 or newer";
+        f.fails(finding_status::limited, "memory control groups store no peak; the peak is that of the largest process").advice = "use a kernel 5.19 or newer";
         return f;
     }
     bool const again = group.takes(one ? "memory.max_usage_in_bytes" : "memory.peak", "0");
     trial_group const counted{host, host.base(cgroup::controller::pids) == base ? std::string{} : host.base(cgroup::controller::pids)};
     bool const pids = group.has("pids.peak") || counted.has("pids.peak");
-    f.what = again ? "memory of the whole tree, begun anew for each run" : "memory of the whole tree, in a new group for each run (a kernel 6.12 begins it anew)";
+    f.what = again ? "memory of the whole tree, reset for each run" : "memory of the whole tree, in a new group for each run (Linux 6.12 can reset it)";
     f.what += pids ? "; most processes at once" : "; no pids.peak: max_pids is unknown";
     return f;
 }
@@ -194,7 +194,7 @@ inline finding find_kill(cgroup::cgroup_host const& host) {
     trial_group const group{host, host.v2_base()};
     if (group.has("cgroup.kill")) return f;
     f.fails(finding_status::limited, !host.v2_base().empty() ? std::string{"no cgroup.kill"} : host.v2_why_not().empty() ? std::string{"no v2 hierarchy"} : plainly(host.v2_why_not(), host));
-    f.what += "; what is left of a run is then killed process by process";
+    f.what += "; what a run left is killed process by process";
     if (!host.v2_base().empty()) f.advice = "use a kernel 5.14 or newer";
     else if (host.kind() == cgroup::cgroup_kind::v1) f.mend = as_root("mkdir -p /mnt/cgroup2 && mount -t cgroup2 none /mnt/cgroup2", true);
     return f;
@@ -209,7 +209,7 @@ inline finding find_swap(cgroup::cgroup_host const& host) {
     bool const counted = group.has("memory.swap.max") || group.has("memory.memsw.limit_in_bytes");
     if (!used) return f.what = counted ? cat("none in use; it would count in ", key::memory_limit.name) : std::string{"none in use"}, f;
     if (counted) return f.what = cat("counts in ", key::memory_limit.name), f;
-    f.fails(finding_status::limited, cat("in use and not counted: a run over ", key::memory_limit.name, " swaps, and its times are the disk's")).mend = as_root("swapoff -a");
+    f.fails(finding_status::limited, cat("in use and not limited: a run over ", key::memory_limit.name, " swaps, and its times are those of the disk")).mend = as_root("swapoff -a");
     if (!base.empty()) f.advice = "or boot with swapaccount=1 on the kernel's command line";
     return f;
 }
@@ -224,9 +224,9 @@ inline result<std::vector<finding>> find_groups(std::string const& below = {}) {
     auto& kind = all.emplace_back(finding{"cgroup", finding_status::ok, {}, {}});
     if (host.kind() == cgroup::cgroup_kind::none) {
         auto const why = host.why_not(cgroup::controller::cpuacct);
-        mender.mend(kind.fails(finding_status::limited, cat(why.empty() ? std::string{"no group can be made"} : detail::plainly(why, host), "; limits then hold for single processes")), cgroup::controller::cpuacct);
+        mender.mend(kind.fails(finding_status::limited, cat(why.empty() ? std::string{"cannot make a control group"} : detail::plainly(why, host), "; limits hold for each process only")), cgroup::controller::cpuacct);
     } else {
-        kind.what = cat(cgroup::name_of(host.kind()), ": groups of our own can be made");
+        kind.what = cat(cgroup::name_of(host.kind()), ": control groups can be made");
         if (!host.v2_base().empty()) kind.what += cat(", on v2 in ", host.v2_base());
     }
     for (auto const c : cgroup::all_controllers) all.push_back(detail::find_controller(host, mender, c));

@@ -97,7 +97,7 @@ inline result<std::string> lay_overlay(std::string const& folder, int given) {
     unique_fd const file{::openat(made.get(), ".sb-doctor", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
     if (!file && errno != EACCES) return last_error("make a file in the workspace"); // EACCES: a folder that is not ours to write
     // what hides a folder that lies below is an attribute of the one above; a tmpfs keeps those of users since Linux 6.6
-    return std::string{::setxattr("/proc/upper", "user.sb-doctor", "y", 1, 0) == 0 ? "" : "keeps no marks"};
+    return std::string{::setxattr("/proc/upper", "user.sb-doctor", "y", 1, 0) == 0 ? "" : "cannot store overlay marks"};
 }
 
 } // namespace detail
@@ -105,7 +105,7 @@ inline result<std::string> lay_overlay(std::string const& folder, int given) {
 inline finding find_proc(process::payload_user const& user) {
     finding f{"proc", finding_status::ok, "a /proc of its own can be mounted", {}};
     if (::access("/proc/self/mountinfo", R_OK) != 0) {
-        f.fails(finding_status::missing, "/proc is not mounted: what a payload leaves running cannot be found").mend = as_root("mount -t proc proc /proc");
+        f.fails(finding_status::missing, "/proc is not mounted, so processes that a payload leaves cannot be found").mend = as_root("mount -t proc proc /proc");
         return f;
     }
     auto const done = process::tried_inside(user, CLONE_NEWNS | CLONE_NEWPID, [] {
@@ -115,7 +115,7 @@ inline finding find_proc(process::payload_user const& user) {
         });
     });
     if (!done.has_error()) return f;
-    if (process::never_began(done.error())) return f.what = "mounted; whether a sandbox can have its own shows when namespaces can be made", f;
+    if (process::never_began(done.error())) return f.what = "mounted; a sandbox's own /proc can only be tested when namespaces can be made", f;
     f.fails(finding_status::missing, cat("a sandbox cannot have a /proc of its own: ", done.error().what));
     // the kernel mounts no new one for who sees the old one only in part
     std::string over;
@@ -130,7 +130,7 @@ inline finding find_proc(process::payload_user const& user) {
 
 inline finding find_pidfd() {
     unique_fd const fd{static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0))};
-    if (fd) return {"pidfd", finding_status::ok, "ends of processes are seen without polling", {}};
+    if (fd) return {"pidfd", finding_status::ok, "process ends are noticed without polling", {}};
     return {"pidfd", finding_status::missing, cat("pidfd_open: ", std::strerror(errno)), {}, "use a kernel 5.3 or newer"};
 }
 
@@ -157,11 +157,11 @@ inline finding find_namespaces(process::payload_user const& user) {
         if (first_line(cat("/proc/sys/user/max_", std::string_view{kind.knob}, "_namespaces")) == "0") knobs += cat(" user.max_", std::string_view{kind.knob}, "_namespaces=10000");
     }
     if (lacking.empty()) return f;
-    f.fails(finding_status::missing, cat("user can be made, but not ", lacking));
+    f.fails(finding_status::missing, cat("user namespaces work, but not ", lacking));
     if (!knobs.empty()) f.mend = as_root("sysctl -w" + knobs);
     else if (first_line("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") f.mend = as_root("sysctl -w kernel.apparmor_restrict_unprivileged_userns=0");
     else if (detail::is_filtered()) f.advice = detail::container_advice;
-    else f.advice = "use a kernel with CONFIG_NAMESPACES and all kinds of them";
+    else f.advice = "use a kernel with CONFIG_NAMESPACES and all kinds of namespaces";
     return f;
 }
 
@@ -185,14 +185,14 @@ inline finding find_mounts(process::payload_user const& user) {
 
 /// Root's own: a payload that is not root sees root's files as its own.
 inline finding find_owners(process::payload_user const& user, std::string const& folder) {
-    finding f{"owners", finding_status::ok, cat("files in ", folder, " can be shown under the payload's user"), {}};
-    if (::geteuid() != 0) return f.what = "a payload has the caller's own user: nothing is to be mapped", f;
+    finding f{"owners", finding_status::ok, cat("files in ", folder, " can be shown as the payload's"), {}};
+    if (::geteuid() != 0) return f.what = "a payload runs as the caller, so no owner needs mapping", f;
     auto const done = process::tried([&]() -> result<std::string> {
         SB_TRY([[maybe_unused]] auto const copy, detail::mapped_copy(folder, user));
         return std::string{};
     });
     if (!done.has_error()) return f;
-    f.fails(finding_status::limited, cat("the file system of ", folder, " cannot show files under another owner (", done.error().what, "); a workspace on it is copied before the first run"));
+    f.fails(finding_status::limited, cat("the file system of ", folder, " cannot show files under another owner (", done.error().what, "), so a workspace on it is copied before the first run"));
     for (auto const* other : {"/var/tmp", "/tmp", "/srv", "/home"}) {
         auto const there = process::tried([&]() -> result<std::string> {
             SB_TRY([[maybe_unused]] auto const copy, detail::mapped_copy(other, user));
@@ -208,14 +208,14 @@ inline finding find_owners(process::payload_user const& user, std::string const&
 
 /// The copy-on-write workspace, over what it would be laid over: the folder, or its copy in `temp` where root's is one.
 inline finding find_overlay(process::payload_user const& user, std::string const& folder, std::string const& temp) {
-    finding f{"overlay", finding_status::ok, cat("a copy-on-write view of ", folder, " can be laid"), {}};
+    finding f{"overlay", finding_status::ok, cat("a copy-on-write view of ", folder, " works"), {}};
     unique_fd below;
     auto place = folder;
     if (::geteuid() == 0) {
         auto made = detail::mapped_copy(folder, user);
         if (made.has_error()) {
             place = temp;
-            f.what = cat("a copy-on-write view of a copy in ", temp, " can be laid");
+            f.what = cat("a copy-on-write view of a copy in ", temp, " works");
             made = files::copy_mount(AT_FDCWD, temp, false);
         }
         if (made.has_error()) return f.fails(finding_status::missing, made.error().what);
@@ -224,7 +224,7 @@ inline finding find_overlay(process::payload_user const& user, std::string const
     auto const done = process::tried_inside(user, CLONE_NEWNS, [&] { return detail::lay_overlay(place, below.get()); });
     if (!done.has_error()) {
         if (done->empty()) return f;
-        f.fails(finding_status::limited, f.what + "; folders that were there before a run can be emptied, not removed or replaced (Input/output error)").advice = "use sb-exec --work-copy, or a kernel 6.6 or newer, whose tmpfs keeps user attributes";
+        f.fails(finding_status::limited, f.what + "; folders that existed before a run can be emptied, but not removed or replaced (Input/output error)").advice = "use sb-exec --work-copy, or Linux 6.6 or newer, whose tmpfs stores user attributes";
         return f;
     }
     auto const& why = done.error().what;
@@ -234,7 +234,7 @@ inline finding find_overlay(process::payload_user const& user, std::string const
     else {
         for (auto const& other : {temp, std::string{"/var/tmp"}}) {
             if (process::tried_inside(user, CLONE_NEWNS, [&] { return detail::lay_overlay(other, -1); }).has_error()) continue;
-            f.what += "; its file system cannot lie below an overlay, but a copy can";
+            f.what += "; an overlay cannot use its file system, but can use a copy";
             f.mend = cat("cp -a . ", other, "/work && cd ", other, "/work");
             return f;
         }
@@ -245,10 +245,10 @@ inline finding find_overlay(process::payload_user const& user, std::string const
 
 /// The filter itself is installed, in a child.
 inline finding find_seccomp() {
-    finding f{"seccomp", finding_status::ok, "the filter of system calls can be installed", {}};
+    finding f{"seccomp", finding_status::ok, "the system-call filter can be installed", {}};
     auto const done = process::tried([]() -> result<std::string> {
         SB_TRY(auto const filter, filter::make_filter(filter::level_of(filter::default_level)));
-        if (filter::install(filter) < 0) return last_error("install a filter of system calls");
+        if (filter::install(filter) < 0) return last_error("install the system-call filter");
         return cat(filter.program.size());
     });
     if (!done.has_error()) return f.what = cat("a filter of ", *done, " instructions can be installed"), f;
@@ -270,7 +270,7 @@ inline finding find_landlock() {
         if (!done.has_error()) return f;
         f.fails(finding_status::limited, done.error().what);
     } else if (version > 0) {
-        f.fails(finding_status::limited, "version 1, which forbids every rename between folders and is not used");
+        f.fails(finding_status::limited, "version 1, which is not used because it forbids every rename between folders");
         f.advice = "use a kernel 5.19 or newer";
     } else if (code == EOPNOTSUPP) {
         f.fails(finding_status::limited, "switched off");
@@ -280,13 +280,13 @@ inline finding find_landlock() {
         f.fails(finding_status::limited, std::strerror(code));
         f.advice = detail::is_filtered() ? std::string{detail::container_advice} : std::string{"use a kernel 5.19 or newer with CONFIG_SECURITY_LANDLOCK"};
     }
-    f.what += "; the mount view alone then holds files";
+    f.what += "; only the mounts protect files";
     return f;
 }
 
 /// Ports that a run leaves in time-wait are freed for the next.
 inline finding find_sockets(process::payload_user const& user) {
-    finding f{"sockets", finding_status::ok, "TCP sockets that a run leaves can be ended (SOCK_DESTROY)", {}};
+    finding f{"sockets", finding_status::ok, "TCP sockets that a run leaves can be closed (SOCK_DESTROY)", {}};
     auto const done = process::tried_inside(user, CLONE_NEWNET, []() -> result<std::string> {
         unique_fd const open{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
         sockaddr_in any{};
@@ -298,7 +298,7 @@ inline finding find_sockets(process::payload_user const& user) {
         return std::string{};
     });
     if (!done.has_error()) return f;
-    f.fails(finding_status::limited, cat(done.error().what, "; a sandbox in which a run leaves TCP sockets is then replaced by a new one"));
+    f.fails(finding_status::limited, cat(done.error().what, "; a sandbox in which a run leaves TCP sockets is replaced by a new one"));
     if (process::never_began(done.error())) f.advice = "see namespaces";
     else f.mend = as_root("modprobe tcp_diag"), f.advice = "or use a kernel with CONFIG_INET_DIAG_DESTROY";
     return f;

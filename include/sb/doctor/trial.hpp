@@ -70,13 +70,13 @@ inline finding try_walls(std::string const& data_dir, run::variables const& base
         if (in && missing.empty()) ::unlinkat(in->fd(), each.substr(slash + 1).c_str(), AT_REMOVEDIR);
     }
     if (got.has_error() && got.error().on == blame::caller && home.has_error()) {
-        f.fails(finding_status::limited, cat("possible, but not in this folder: ", got.error().what)).advice = "go to the project's folder";
+        f.fails(finding_status::limited, cat("possible, but not in this folder: ", got.error().what)).advice = "change to the folder of the project";
     } else if (got.has_error()) {
         f.fails(finding_status::missing, cat("sb-exec would refuse: ", got.error().what));
     } else if (got->end.class_ != end_class::ok) {
-        f.fails(finding_status::missing, cat("a run of `true` did not end well: ", got->end.reason));
+        f.fails(finding_status::missing, cat("a run of `true` failed: ", got->end.reason));
     } else {
-        f.what = cat("`true` ran behind ", got->layers.size(), " layers in ", show_seconds(got->wall_s));
+        f.what = cat("`true` ran isolated by ", got->layers.size(), " layers in ", show_seconds(got->wall_s));
     }
     return f;
 }

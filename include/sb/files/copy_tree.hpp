@@ -79,7 +79,7 @@ public:
             } else if (S_ISREG(facts.st_mode)) {
                 file(from, to, name, path, facts);
             } else if (S_ISDIR(facts.st_mode)) {
-                if (depth >= deepest) skip(path, "too deep");
+                if (depth >= deepest) skip(path, "nested too deeply");
                 else inner(from, to, name, path, facts, depth);
             } else if (S_ISLNK(facts.st_mode)) {
                 link(from, to, name, path);
@@ -87,7 +87,7 @@ public:
                 ++told_.removed_count;
                 tell(told_.removed, path);
             } else {
-                skip(path, "neither a file nor a folder nor a link");
+                skip(path, "not a file, folder or link");
             }
         }
         return {};
@@ -134,7 +134,7 @@ private:
             source = unique_fd{::openat(from, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
         struct stat opened {};
         if (!source || ::fstat(source.get(), &opened) != 0) return skip(path, std::strerror(errno));
-        if (!S_ISREG(opened.st_mode)) return skip(path, "changed while it was looked at");
+        if (!S_ISREG(opened.st_mode)) return skip(path, "it changed while it was read");
         std::pair const number{opened.st_dev, opened.st_ino};
         if (opened.st_nlink > 1)
             if (auto const first = first_names_.find(number); first != first_names_.end() && ::linkat(top_, first->second.c_str(), to, name.c_str(), 0) == 0) {
@@ -142,7 +142,7 @@ private:
                 return;
             } // where it cannot be linked it is copied again, as far as there is room for that
         auto const takes = std::min<std::int64_t>(opened.st_size, std::int64_t{opened.st_blocks} * 512);
-        if (most_bytes_ >= 0 && takes > most_bytes_ - told_.bytes) return skip(path, "more than may be copied in all");
+        if (most_bytes_ >= 0 && takes > most_bytes_ - told_.bytes) return skip(path, "more than the total that may be copied");
         unique_fd const target{::openat(to, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
         if (!target) return fail(path, errno);
         auto const before = told_.bytes;

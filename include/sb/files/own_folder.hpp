@@ -42,7 +42,7 @@ inline std::string why_not_own(struct stat const& facts) {
     if (facts.st_uid != me && facts.st_uid != 0 && !may_be_root_outside(facts.st_uid)) return cat("belongs to uid ", facts.st_uid);
     auto const others = static_cast<mode_t>(me == 0 ? S_IWGRP | S_IWOTH : S_IWOTH);
     if ((facts.st_mode & others) == 0 || (facts.st_mode & S_ISVTX) != 0) return {};
-    return cat("may be written by ", (facts.st_mode & S_IWOTH) != 0 ? std::string{"everybody"} : cat("group ", facts.st_gid), " and is not sticky");
+    return cat("is writable by ", (facts.st_mode & S_IWOTH) != 0 ? std::string{"everybody"} : cat("group ", facts.st_gid), " and is not sticky");
 }
 
 } // namespace detail
@@ -94,13 +94,13 @@ private:
         struct stat now {}, below {};
         unique_fd at{::openat(place.fd(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC)};
         for (int depth = 0; depth < deepest; ++depth) {
-            if (!at || ::fstat(at.get(), &now) != 0) return system_error(cat(use.what, " ", place.path(), ": look at what is above it: ", std::strerror(errno)));
+            if (!at || ::fstat(at.get(), &now) != 0) return system_error(cat(use.what, " ", place.path(), ": cannot examine the folders above it: ", std::strerror(errno)));
             if (depth > 0 && pinned::identity_of(now) == pinned::identity_of(below)) return own_folder{std::move(place)}; // the root is its own parent
             if (auto const why = detail::why_not_own(now); !why.empty()) return wrong(depth == 0 ? why : cat(name_of(at.get()), " above it ", why));
             below = now;
             at = unique_fd{::openat(at.get(), "..", O_PATH | O_DIRECTORY | O_CLOEXEC)};
         }
-        return wrong("lies too deep");
+        return wrong("is nested too deeply");
     }
     static std::string name_of(int folder) {
         char name[PATH_MAX];

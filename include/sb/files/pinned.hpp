@@ -92,7 +92,7 @@ public:
     /// A copy of the mount there (and of all below it), in the mount namespace that it was opened in.
     result<unique_fd> copy(bool recursive) const {
         auto made = copy_mount(fd(), {}, recursive);
-        if (made.has_error()) return system_error(cat(path(), ": it cannot be shown from an open descriptor: ", made.error().what));
+        if (made.has_error()) return system_error(cat(path(), ": cannot be mounted from an open descriptor: ", made.error().what));
         return made;
     }
     /// The same thing as this mount namespace has it: a copy of the one that it was opened in.
@@ -101,7 +101,7 @@ public:
             unique_fd found{::open(name, O_PATH | O_CLOEXEC)};
             if (struct stat facts {}; found && ::fstat(found.get(), &facts) == 0 && is_same_as(facts)) return found;
         }
-        return system_error(cat(path(), ": something else was put in its place; start again"));
+        return system_error(cat(path(), ": was replaced meanwhile; start again"));
     }
 
 private:
@@ -134,7 +134,7 @@ private:
         char name[PATH_MAX];
         auto const n = ::readlink(cat("/proc/self/fd/", place.get()).c_str(), name, sizeof name);
         if (n < 0 || n >= static_cast<ssize_t>(sizeof name) || ::fstat(place.get(), &made->facts) != 0) return caller_error(std::strerror(n < 0 ? errno : ENAMETOOLONG));
-        if (name[0] != '/') return caller_error("lies outside of all that can be seen from here");
+        if (name[0] != '/') return caller_error("is not visible from this root folder");
         made->path.assign(name, static_cast<std::size_t>(n)), made->place = std::move(place);
         if (made->facts.st_nlink == 0 && S_ISDIR(made->facts.st_mode) && made->path.ends_with(" (deleted)")) return caller_error("was removed");
         pinned all;
@@ -165,7 +165,7 @@ private:
                 struct stat target {};
                 if (::fstat(named.get(), &target) != 0) return caller_error(std::strerror(errno));
                 if (facts.st_uid != 0 && facts.st_uid != trusted && target.st_uid != facts.st_uid)
-                    return caller_error(cat("leads over a link of uid ", facts.st_uid, "'s, \"", name, "\", to what is not that user's; name the folder itself"));
+                    return caller_error(cat("goes through a link of uid ", facts.st_uid, " (\"", name, "\") to something that belongs to another user; name the folder itself"));
                 next = std::move(named);
             }
             at = std::move(next);

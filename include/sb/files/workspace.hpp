@@ -58,11 +58,11 @@ inline int sweep_dead_folders(std::string const& base, std::vector<std::string>&
     int removed = 0;
     auto const root = own_folder::open(base, for_temporary);
     if (root.has_error()) {
-        if (::access(base.c_str(), F_OK) == 0 || errno != ENOENT) stuck.push_back(cat("what ", base, " may hold: ", root.error().what));
+        if (::access(base.c_str(), F_OK) == 0 || errno != ENOENT) stuck.push_back(cat("cannot examine ", base, ": ", root.error().what));
         return 0;
     }
     auto const names = names_in(root->fd(), base);
-    if (!names) return stuck.push_back(cat("what ", base, " may hold: ", names.error().what)), 0;
+    if (!names) return stuck.push_back(cat("cannot list ", base, ": ", names.error().what)), 0;
     for (auto const& name : *names) {
         if (!name.starts_with(detail::folder_prefix)) continue;
         auto const folder = open_folder(root->fd(), name.c_str());
@@ -112,7 +112,7 @@ public:
             made.call(std::move(name));
             return made;
         }
-        return system_error(cat("no free name for a folder in ", base));
+        return system_error(cat("cannot find a free name for a folder in ", base));
     }
     session_folder(session_folder&& from) noexcept
         : in_{std::move(from.in_)}, fd_{std::move(from.fd_)}, name_{std::move(from.name_)}, path_{std::move(from.path_)}, owner_{std::exchange(from.owner_, -1)} {}

@@ -131,7 +131,7 @@ inline answer_table answers_of(security_level const& level, filter_place const& 
 /// takes away, of a process that cannot be traced, and the kernel shows filters to nobody without capabilities.
 inline result<syscall_filter> make_filter(security_level const& level, filter_place const& at = {}) {
     std::uint32_t const kill = SECCOMP_RET_KILL_PROCESS; // libseccomp would only say that it is an invalid argument
-    if (::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &kill) < 0) return last_error("filter system calls");
+    if (::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &kill) < 0) return last_error("install the system-call filter");
     return syscall_filter{detail::answers_of(level, at).program(detail::rules_for_arguments(level, at))};
 }
 

@@ -173,7 +173,7 @@ result<void> read_record(value const& from, T& into, std::string_view where = {}
             boost::mp11::mp_for_each<boost::describe::describe_enumerators<T>>([&](auto each) {
                 if (detail::json_name(each.name) == *s) into = each.value, known = true;
             });
-        if (!known) return expected("a word this version knows", where);
+        if (!known) return expected("a word that this version knows", where);
         return {};
     } else if constexpr (std::same_as<T, std::string>) {
         auto const* s = from.if_string();

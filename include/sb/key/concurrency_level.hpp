@@ -24,6 +24,6 @@ inline constexpr definition concurrency_level{
 inline constexpr definition concurrency_multiplier{
     .name = "CONCURRENCY_MULTIPLIER", .in = unit::integer, .least = 1, .most = 1000,
     .help = "accepted from older presets; CONCURRENCY_LEVEL says how many copies run",
-    .note = "Never written: it has no effect of its own."};
+    .note = "Never generated: it has no effect."};
 
 } // namespace sb::key

@@ -13,7 +13,7 @@ inline outcome plan_cpu(cores limit, host const& here, setup& to) {
         to.tree_cores = std::min(limit.count, static_cast<double>(here.cpus));
         return holds(to.tree_cores, "cpu control group, the whole tree");
     }
-    if (limit.count != std::floor(limit.count)) return not_here(cat("a share of a processor needs a cpu control group", because(here.why_no_cores)));
+    if (limit.count != std::floor(limit.count)) return not_here(cat("a fraction of a processor needs a cpu control group", because(here.why_no_cores)));
     to.cpus = std::min<std::int64_t>(static_cast<std::int64_t>(limit.count), here.cpus);
     return holds(to.cpus, "sched_setaffinity");
 }

@@ -12,12 +12,12 @@ inline outcome plan_cpu_seconds(seconds limit, host const&, setup& to) {
     return holds(to.cpu_seconds, "RLIMIT_CPU, each process");
 }
 inline constexpr end_rule cpu_seconds_ends[] = {
-    {end_cause::cpu_time, end_class::signalled, [](setup const& held) { return cat(held.cpu_seconds, " s of processor time are used up"); }}};
+    {end_cause::cpu_time, end_class::signalled, [](setup const& held) { return cat(held.cpu_seconds, " s of processor time were used"); }}};
 } // namespace detail
 
 inline constexpr definition cpu_seconds{
     .name = "CPU_SECONDS", .in = unit::seconds, .least = 1, .most = 30 * day, .ladder = "1 2 5 10 30 60",
-    .help = "processor time after which a process is ended",
+    .help = "processor time after which a process is killed",
     .note = "Not drawn for random presets.",
     .is_limit = true,
     .plan = typed<detail::plan_cpu_seconds>,

@@ -13,7 +13,7 @@ inline constexpr definition gpu_limit{
 
 inline constexpr definition disk_io_throttle{
     .name = "DISK_IO_THROTTLE", .in = unit::integer, .least = 1, .most = 1000000, .ladder = "50 100 200 500 1000",
-    .help = "disk operations a second that the tree may make", .note = "Not drawn for random presets.",
+    .help = "disk operations per second of the whole tree", .note = "Not drawn for random presets.",
     .is_limit = true,
     .why_not = [](host const&) -> std::string_view { return "needs an io control group"; }};
 

@@ -25,12 +25,12 @@ inline void finish_disk(outcome& told, host const& here, setup& to) {
     told.by += cat(", and ", to.scratch_inodes, " files in it");
 }
 inline constexpr end_rule disk_ends[] = {
-    {end_cause::disk, end_class::disk, [](setup const& held) { return cat("no room is left of ", held.scratch_bytes, " bytes and ", held.scratch_inodes, " files"); }}};
+    {end_cause::disk, end_class::disk, [](setup const& held) { return cat("no space is left of ", held.scratch_bytes, " bytes and ", held.scratch_inodes, " files"); }}};
 } // namespace detail
 
 inline constexpr definition disk_limit{
     .name = "DISK_LIMIT", .in = unit::bytes, .least = 64 * ki, .most = 1024 * gi, .ladder = "512Mi 1Gi 2Gi 4Gi 8Gi",
-    .help = "bytes that the workspace may hold",
+    .help = "bytes that a run may write",
     .is_limit = true,
     .plan = typed<detail::plan_disk>,
     .by_default = detail::default_disk,

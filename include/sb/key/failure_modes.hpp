@@ -99,16 +99,16 @@ inline constexpr auto mode_words = [] {
 
 inline constexpr definition failure_modes{
     .name = "FAILURE_MODES", .in = unit::words, .words = {detail::mode_words.first.data(), detail::mode_words.second},
-    .help = "faults to inject: one word, or several",
-    .note = "Text, text with commas, or an array. malicious_data is read as hostile_input.",
+    .help = "faults to inject: one or several words",
+    .note = "A word, words separated by commas, or an array. malicious_data means hostile_input.",
     .why_not = detail::no_injection,
     .tidy = [](words const& given) { return modes_value(modes_of(given.are)); }};
 
 inline constexpr definition threat_intensity{
     .name = "THREAT_INTENSITY", .in = unit::percent, .least = 0, .most = 100, .ladder = "10 30 50 70 90",
-    .help = "how hard faults press: the share of inputs, calls and time that they strike",
+    .help = "intensity of faults: the percentage of inputs, calls and time that they affect",
     .note = "Scales the number and size of hostile payloads and of misuse probes (50 leaves them as given), the calls that are delayed and the time "
-            "that bursts take; faults with a rate of their own come in rows by that share. Written only beside FAILURE_MODES.",
+            "of bursts; faults with a rate of their own come in bursts by that share. Only together with FAILURE_MODES.",
     .why_not = detail::no_injection};
 
 } // namespace sb::key

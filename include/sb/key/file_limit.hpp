@@ -11,12 +11,12 @@ inline outcome plan_file(bytes limit, host const&, setup& to) {
     return holds(limit.count, "RLIMIT_FSIZE, each file");
 }
 inline constexpr end_rule file_ends[] = {
-    {end_cause::file_size, end_class::disk, [](setup const& held) { return cat("a file grew to ", held.file_bytes, " bytes, and its writer was ended by the signal for that"); }}};
+    {end_cause::file_size, end_class::disk, [](setup const& held) { return cat("a file grew to ", held.file_bytes, " bytes, and SIGXFSZ ended its writer"); }}};
 } // namespace detail
 
 inline constexpr definition file_limit{
     .name = "FILE_LIMIT", .in = unit::bytes, .least = 1, .most = 1024 * gi, .ladder = "64Ki 1Mi 16Mi 256Mi",
-    .help = "size that a single file may reach",
+    .help = "maximum size of a single file",
     .note = "Not drawn for random presets.",
     .is_limit = true,
     .plan = typed<detail::plan_file>,

@@ -14,7 +14,7 @@ inline outcome plan_os(word const& os, host const&, setup&) { return os.is == "l
 inline constexpr definition os_type{
     .name = "OS_TYPE", .in = unit::word, .ladder = "windows macos", .words = "linux macos windows",
     .help = "operating system to run in",
-    .note = "Guests need a disk image of yours, so random presets name one only on request (--guests).",
+    .note = "Guests need a disk image of yours, so random presets use one only with --guests.",
     .needs_limits = false,
     .plan = typed<detail::plan_os>,
     .why_not = detail::no_guests};
@@ -27,7 +27,7 @@ inline constexpr definition vm_settings{
 inline constexpr definition container_image{
     .name = "CONTAINER_IMAGE", .in = unit::text,
     .help = "image that the container backend starts",
-    .note = "Never written: no image of that name exists for the guests that OS_TYPE draws, so it is yours to name.",
+    .note = "Never generated: name the image yourself.",
     .why_not = [](host const&) -> std::string_view { return "needs the container backend"; }};
 
 } // namespace sb::key

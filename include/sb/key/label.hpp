@@ -8,21 +8,21 @@ namespace sb::key {
 
 inline constexpr definition scenario_name{
     .name = preset_record::scenario_name, .in = unit::text,
-    .help = "name that runs are grouped by", .note = "Parts of a combination are joined by +."};
+    .help = "name by which runs are grouped", .note = "Parts of a combination are joined by +."};
 
 inline constexpr definition severity{
     .name = preset_record::severity, .in = unit::text,
-    .help = "none, low, high, random, or a level of a profile of yours"};
+    .help = "none, low, high, random, or a level of your own profile"};
 
 inline constexpr definition seed{
     .name = preset_record::seed, .in = unit::integer, .least = 0, .most = 9007199254740991.0,
-    .help = "where all chance of the run begins", .note = "At most 2^53 - 1, so that every JSON reader keeps it exact.",
-    .not_by_hand = "is given by --seed"};
+    .help = "seed of all randomness of the run", .note = "At most 2^53 - 1, so that every JSON reader keeps it exact.",
+    .not_by_hand = "cannot be set; use --seed"};
 
 inline constexpr definition overrides{
     .name = "OVERRIDES", .in = unit::names,
-    .help = "keys whose value was given by hand and not by the profile", .note = "Written, and read back; not to be set.",
-    .not_by_hand = "is written, not set"};
+    .help = "keys whose value was given by hand, not by the profile", .note = "Set by the tools; do not set it.",
+    .not_by_hand = "cannot be set; it is written by the tools"};
 
 /// `ENV_NAME` sets the variable NAME of the workload to any text: a key of the user's own, which no list can know.
 /// Empty where no variable can have that name.

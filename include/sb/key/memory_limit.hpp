@@ -20,25 +20,25 @@ inline outcome plan_memory(bytes limit, host const& here, setup& to) {
         to.memory_bytes = limit.count;
         told.achieved = here.most_address_space == host::unlimited ? limit.count : std::min(limit.count, here.most_address_space);
         told.by = "RLIMIT_AS, each process";
-        told.loose = cat("holds for each process, not for the tree", because(here.why_no_memory));
+        told.loose = cat("holds for each process, not for the whole tree", because(here.why_no_memory));
     }
     return told;
 }
 inline std::string too_much_in_sockets(setup const& held) {
-    if (held.tree_memory_bytes < 0) return "its sockets held more than a run's share of what the host has for all (a tenth)";
-    return cat("its sockets held more than ", held.tree_memory_bytes, " bytes, or a tenth of what the host has for all");
+    if (held.tree_memory_bytes < 0) return "its sockets held more than a run's share of the host's socket memory (a tenth)";
+    return cat("its sockets held more than ", held.tree_memory_bytes, " bytes, or a tenth of the host's socket memory");
 }
 inline constexpr end_rule memory_ends[] = {
     {end_cause::memory, end_class::memory, [](setup const& held) { return cat("the tree would have used more than ", held.tree_memory_bytes, " bytes"); }},
     {end_cause::sockets, end_class::memory, too_much_in_sockets},
     {end_cause::kernel_memory, end_class::memory,
-     [](setup const&) { return std::string{"its file locks, or what waits in its sockets, made the kernel keep more memory than a run may, which nobody counts"}; }},
+     [](setup const&) { return std::string{"its file locks or sockets made the kernel keep more uncounted memory than a run may"}; }},
 };
 } // namespace detail
 
 inline constexpr definition memory_limit{
     .name = "MEMORY_LIMIT", .in = unit::bytes, .least = mi, .most = 64 * gi, .ladder = "128Mi 256Mi 512Mi 1024Mi 2048Mi 4096Mi",
-    .help = "memory that the whole tree may hold",
+    .help = "memory that the whole tree may use",
     .is_limit = true,
     .plan = typed<detail::plan_memory>,
     .ends = detail::memory_ends,

@@ -27,18 +27,18 @@ inline void finish_open_files(outcome& told, host const& here, setup& to) {
     auto const most_each = static_cast<double>(to.open_files + here.mappings);
     if (processes >= 0 && static_cast<double>(processes) * most_each * jobs <= static_cast<double>(here.kept_files)) return;
     to.all_files = here.kept_files, to.file_shares = jobs;
-    told.more = cat("; all together less than ", to.all_files, ", counted");
+    told.more = cat("; counted, fewer than ", to.all_files, " for all runs together");
 }
 inline std::string too_many_files(setup const& held) {
-    return cat("its processes together kept too many of the ", held.all_files, " files that ",
-               held.file_shares > 1 ? cat("the ", held.file_shares, " runs at a time") : std::string{"a run"}, " may keep here");
+    return cat("its processes together had too many of the ", held.all_files, " files that ",
+               held.file_shares > 1 ? cat("the ", held.file_shares, " runs at a time") : std::string{"a run"}, " may have open here");
 }
 inline constexpr end_rule open_files_ends[] = {{end_cause::files, end_class::files, too_many_files}};
 } // namespace detail
 
 inline constexpr definition open_files_limit{
     .name = "OPEN_FILES_LIMIT", .in = unit::integer, .least = 3, .most = 1048576, .ladder = "16 32 64 256 1024",
-    .help = "file descriptors that a process may hold open",
+    .help = "open file descriptors per process",
     .note = "Not drawn for random presets.",
     .is_limit = true,
     .plan = typed<detail::plan_open_files>,

@@ -18,7 +18,7 @@ inline constexpr end_rule output_ends[] = {
 
 inline constexpr definition output_limit{
     .name = "OUTPUT_LIMIT", .in = unit::bytes, .least = 0, .most = 64 * gi, .ladder = "64Ki 1Mi 8Mi 64Mi",
-    .help = "bytes of standard output, and of standard error, that are kept",
+    .help = "bytes of standard output, and of standard error, that a run may write",
     .note = "Not drawn for random presets.",
     .is_limit = true, .needs_limits = false,
     .plan = typed<detail::plan_output>,

@@ -6,7 +6,7 @@
 namespace sb::key {
 
 namespace detail {
-constexpr std::string_view no_stubs(host const&) noexcept { return "needs input payloads (stubs); none is fed to this run"; }
+constexpr std::string_view no_stubs(host const&) noexcept { return "needs input payloads (stubs); this run has none"; }
 inline constexpr std::string_view older = "Accepted from older presets, never written.";
 } // namespace detail
 
@@ -18,10 +18,10 @@ inline constexpr definition sandbox_stub_strategy{
     .help = "where input payloads come from", .why_not = detail::no_stubs};
 inline constexpr definition corrupt_payload{
     .name = "CORRUPT_PAYLOAD", .in = unit::boolean,
-    .help = "some bytes of each input payload are changed, by seed", .why_not = detail::no_stubs};
+    .help = "change some bytes of each input payload, chosen by the seed", .why_not = detail::no_stubs};
 inline constexpr definition inject_edge_cases{
     .name = "INJECT_EDGE_CASES", .in = unit::boolean,
-    .help = "adds edge-case files and answers: malformed, empty, null, timing out", .why_not = detail::no_stubs};
+    .help = "add edge-case files and answers: malformed, empty, null, timing out", .why_not = detail::no_stubs};
 inline constexpr definition unexpected_input{
     .name = "UNEXPECTED_INPUT", .in = unit::boolean,
     .help = "the same as INJECT_EDGE_CASES", .note = detail::older, .why_not = detail::no_stubs};
@@ -31,39 +31,39 @@ inline constexpr definition hostile_input{
     .help = "the same as the failure mode hostile_input", .note = detail::older, .why_not = detail::no_stubs};
 inline constexpr definition malicious_data{
     .name = "MALICIOUS_DATA", .in = unit::boolean,
-    .help = "stubs carry the payloads of the failure mode hostile_input", .why_not = detail::no_stubs};
+    .help = "stubs include the payloads of the failure mode hostile_input", .why_not = detail::no_stubs};
 inline constexpr definition payload_bytes{
     .name = "PAYLOAD_BYTES", .in = unit::bytes, .least = 1, .most = 64 * mi, .ladder = "1Ki 16Ki 64Ki 1Mi",
     .help = "size of the largest hostile payload", .why_not = detail::no_stubs};
 inline constexpr definition payload_count{
     .name = "PAYLOAD_COUNT", .in = unit::integer, .least = 1, .most = 100000, .ladder = "4 16 64",
-    .help = "different hostile payloads that are fed", .why_not = detail::no_stubs};
+    .help = "number of different hostile payloads", .why_not = detail::no_stubs};
 inline constexpr definition payload_indicator{
     .name = "PAYLOAD_INDICATOR", .in = unit::words, .words = payload_families,
-    .help = "families of hostile payloads that come first", .note = "The other families follow while PAYLOAD_COUNT lasts.", .why_not = detail::no_stubs};
+    .help = "families of hostile payloads to begin with", .note = "Other families follow up to PAYLOAD_COUNT.", .why_not = detail::no_stubs};
 
 inline constexpr definition schema_drift{
     .name = "SCHEMA_DRIFT", .in = unit::boolean,
     .help = "the same as the failure mode schema_drift", .note = detail::older, .why_not = detail::no_stubs};
 inline constexpr definition schema_checks{
     .name = "SCHEMA_CHECKS", .in = unit::integer, .least = 1, .most = 1000000, .ladder = "100",
-    .help = "payloads of which SCHEMA_MISMATCHES have drifted", .why_not = detail::no_stubs};
+    .help = "number of payloads, of which SCHEMA_MISMATCHES have drifted", .why_not = detail::no_stubs};
 inline constexpr definition schema_mismatches{
     .name = "SCHEMA_MISMATCHES", .in = unit::integer, .least = 0, .most = 1000000, .ladder = "5 20",
-    .help = "payloads, of SCHEMA_CHECKS, with a field renamed, dropped or of another type", .note = "Never above SCHEMA_CHECKS.", .why_not = detail::no_stubs,
+    .help = "number of the SCHEMA_CHECKS payloads that have a field renamed, dropped or of another type", .note = "Never above SCHEMA_CHECKS.", .why_not = detail::no_stubs,
     .not_above = &schema_checks};
 
 inline constexpr definition misuse_probes{
     .name = "MISUSE_PROBES", .in = unit::integer, .least = 1, .most = 1000, .ladder = "2 4 8 16",
-    .help = "misuse probes that are made: wrong arity, wrong types, forbidden paths", .why_not = detail::no_stubs};
+    .help = "number of misuse probes: wrong arity, wrong types, forbidden paths", .why_not = detail::no_stubs};
 inline constexpr definition invalid_config{
     .name = "INVALID_CONFIG", .in = unit::boolean,
-    .help = "misuse probes include settings that cannot be right", .why_not = detail::no_stubs};
+    .help = "misuse probes include invalid settings", .why_not = detail::no_stubs};
 inline constexpr definition invalid_param_types{
     .name = "INVALID_PARAM_TYPES", .in = unit::boolean,
     .help = "misuse probes include parameters of the wrong type", .why_not = detail::no_stubs};
 inline constexpr definition unexpected_api_calls{
     .name = "UNEXPECTED_API_CALLS", .in = unit::boolean,
-    .help = "misuse probes include calls of operations that do not exist", .why_not = detail::no_stubs};
+    .help = "misuse probes call operations that do not exist", .why_not = detail::no_stubs};
 
 } // namespace sb::key

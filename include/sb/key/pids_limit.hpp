@@ -20,7 +20,7 @@ inline outcome plan_pids_with(std::int64_t count, bool may_number, host const& h
         told.by = "pid_max of a process namespace";
     } else {
         to.user_processes = count + here.own_processes;
-        told.by = "RLIMIT_NPROC of a user namespace; that it is reached stays unknown";
+        told.by = "RLIMIT_NPROC of a user namespace; nothing tells when it is reached";
     }
     if (!here.numbered_pids) told.more = cat(": ", here.why_no_numbers);
     return told;
@@ -37,12 +37,12 @@ inline std::optional<outcome> default_pids_limit(host const& here, setup& to) {
     return plan_pids_with(default_pids.count, false, here, to); // who does not ask need not pay for a sandbox of its own
 }
 inline constexpr end_rule pids_ends[] = {
-    {end_cause::processes, end_class::pids, [](setup const& held) { return cat("more than ", std::max(held.tree_pids, held.numbered_pids), " processes and threads were asked for"); }}};
+    {end_cause::processes, end_class::pids, [](setup const& held) { return cat("more than ", std::max(held.tree_pids, held.numbered_pids), " processes and threads were requested"); }}};
 } // namespace detail
 
 inline constexpr definition pids_limit{
     .name = "PIDS_LIMIT", .in = unit::integer, .least = 1, .most = 4194304, .ladder = "16 64 256 1024",
-    .help = "processes and threads that the tree may have",
+    .help = "maximum number of processes and threads of the tree",
     .note = "Not drawn for random presets.",
     .is_limit = true,
     .plan = typed<detail::plan_pids>,

@@ -235,7 +235,7 @@ inline result<definition const*> known(std::string_view name) {
     if (auto const* k = find(name)) return k;
     std::vector<std::string_view> names;
     for (auto const* k : by_name) names.push_back(k->name);
-    return caller_error(cat("unknown preset key \"", name, "\"", hint(name, names), "a variable of the workload's own is written ENV_NAME"));
+    return caller_error(cat("unknown preset key \"", name, "\"", hint(name, names), "to set a variable of the workload, write ENV_NAME"));
 }
 
 /// The value that a person's text means: numbers become numbers, lists arrays, sizes stay as written.

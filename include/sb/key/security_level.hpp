@@ -17,7 +17,7 @@ inline outcome plan_level(integer level, host const& here, setup& to) {
 
 inline constexpr definition security_level{
     .name = "SECURITY_LEVEL", .in = unit::integer, .least = 1, .most = 5, .ladder = "1 2 3 4 5",
-    .help = "how much the sandbox forbids; 3 where a preset is silent",
+    .help = "how much the sandbox forbids; default 3",
     .is_limit = true,
     .plan = typed<detail::plan_level>,
     .by_default = [](host const& here, setup& to) { return here.walls ? std::optional{detail::plan_level(default_security_level, here, to)} : std::nullopt; },

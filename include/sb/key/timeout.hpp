@@ -22,14 +22,14 @@ inline std::string wall_text(setup const& held) {
 }
 inline constexpr end_rule timeout_ends[] = {
     {end_cause::wall_clock, end_class::timeout, [](setup const& held) { return cat("still running after ", wall_text(held)); }},
-    {end_cause::wall_clock_of_rest, end_class::timeout, [](setup const& held) { return cat("what the first process left behind still ran after ", wall_text(held)); }},
+    {end_cause::wall_clock_of_rest, end_class::timeout, [](setup const& held) { return cat("processes that the first one left were still running after ", wall_text(held)); }},
 };
 } // namespace detail
 
 inline constexpr definition timeout{
     .name = "TIMEOUT", .in = unit::seconds, .least = 0.001, .most = 30 * day, .ladder = "1 5 10 30 60 300",
-    .help = "wall-clock time after which the whole tree is ended",
-    .note = "A bare number is seconds; 30 where a preset is silent. Not drawn for random presets.",
+    .help = "wall-clock time after which the whole tree is killed",
+    .note = "A bare number is seconds; default 30. Not drawn for random presets.",
     .is_limit = true, .needs_limits = false,
     .plan = typed<detail::plan_timeout>,
     .by_default = [](host const& here, setup& to) { return std::optional{detail::plan_timeout({detail::default_timeout_s}, here, to)}; },

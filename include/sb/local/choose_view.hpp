@@ -29,7 +29,7 @@ inline result<void> show_system(sandbox::view& shown, std::string const& folder)
     shown.system = root->path();
     bool const any = std::any_of(std::begin(sandbox::system_folders), std::end(sandbox::system_folders),
                                  [&](std::string_view name) { return ::faccessat(root->fd(), std::string{name}.c_str(), F_OK, 0) == 0; });
-    if (!any) return caller_error(cat("--root ", folder, ": holds none of the system folders (usr, bin, lib)"));
+    if (!any) return caller_error(cat("--root ", folder, ": has none of the system folders (usr, bin, lib)"));
     if (shown.system != "/") shown.system_place = std::move(*root);
     return {};
 }

@@ -68,11 +68,11 @@ struct confined {
     bool ok() const noexcept { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
     /// One line for a person.
     std::string how() const {
-        if (killed_by == watch::killer::wall) return "its time was up";
-        if (killed_by == watch::killer::sockets) return "its sockets held more of the host's memory than one run may";
-        if (killed_by == watch::killer::kernel_memory) return "its file locks or sockets made the kernel keep more memory than one run may";
-        if (killed_by == watch::killer::output) return "it wrote more than it may";
-        if (killed_by == watch::killer::files) return "it kept more files than it may";
+        if (killed_by == watch::killer::wall) return "it exceeded its time limit";
+        if (killed_by == watch::killer::sockets) return "its sockets held more of the host's memory than a run may";
+        if (killed_by == watch::killer::kernel_memory) return "its file locks or sockets made the kernel keep more memory than a run may";
+        if (killed_by == watch::killer::output) return "it wrote more output than allowed";
+        if (killed_by == watch::killer::files) return "it had more open files than allowed";
         auto text = WIFEXITED(status) ? cat("exit status ", WEXITSTATUS(status)) : cat("signal ", WTERMSIG(status));
         if (out_of_memory) text += ", out of memory";
         if (out_of_processes) text += ", out of processes";
@@ -105,7 +105,7 @@ inline result<std::string> program_of(confine_request const& what, sandbox::view
     if (name.find('/') == std::string::npos) places = {"/usr/local/bin/" + name, "/usr/bin/" + name, "/bin/" + name};
     else places = {name.starts_with('/') ? name : cat(shown.work.empty() ? sandbox::sandbox_home : std::string_view{shown.work}, "/", name)};
     for (auto const& each : places) {
-        if (!sandbox::shows(shown, each)) return caller_error(cat("command ", name, ": outside of what it would see; name its folder in the workspace or the bindings"));
+        if (!sandbox::shows(shown, each)) return caller_error(cat("command ", name, ": not visible in the sandbox; choose a workspace that contains it, or bind its folder"));
         bool const bound = std::any_of(shown.bindings.begin(), shown.bindings.end(), [&](auto const& one) { return files::is_below(each, one.target); });
         if (bound || ::access(each.c_str(), X_OK) == 0) return each; // under a binding's name another file may be there: exec will tell
     }
@@ -264,7 +264,7 @@ inline result<confined> confine(confine_request const& what) {
     if (what.argv.empty()) return caller_error("no command to run");
     unique_fd const out{::memfd_create("stdout", MFD_CLOEXEC)}, err{::memfd_create("stderr", MFD_CLOEXEC)};
     void* const page = ::mmap(nullptr, sizeof(detail::confine_report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (!out || !err || page == MAP_FAILED) return last_error("make memory for the report");
+    if (!out || !err || page == MAP_FAILED) return last_error("allocate memory for the report");
     std::unique_ptr<detail::confine_report, void (*)(detail::confine_report*)> const told{
         new (page) detail::confine_report, [](detail::confine_report* at) { ::munmap(at, sizeof *at); }};
     auto const caller = ::getpid();
@@ -272,8 +272,8 @@ inline result<confined> confine(confine_request const& what) {
     if (child < 0) return last_error("fork");
     if (child == 0) detail::own_confinement(what, *told, out.get(), err.get(), caller);
     // where the caller ignores SIGCHLD, or waits for all children elsewhere, there is nothing to take in once it has ended
-    if (retry([&] { return ::waitpid(child, nullptr, 0); }) < 0 && errno != ECHILD) return last_error("wait for the sandbox's owner");
-    if (told->told == 0) return system_error("the sandbox's owner was killed");
+    if (retry([&] { return ::waitpid(child, nullptr, 0); }) < 0 && errno != ECHILD) return last_error("wait for the owner of the sandbox");
+    if (told->told == 0) return system_error("the owner of the sandbox was killed");
     if (told->wrong[0] != '\0') return error{told->wrong_on, told->wrong};
     confined all;
     all.status = told->status, all.killed_by = told->killed_by, all.wall_s = told->wall_s, all.left_running = told->left_running;

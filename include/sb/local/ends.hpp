@@ -67,13 +67,13 @@ inline run_end not_started(process::spawn_failure const& failure, key::setup con
         bool const own = filter::level_of(held.level).runs_what_it_made;
         end.class_ = end_class::refused;
         end.reason = cat("exec: ", std::strerror(failure.code),
-                         own ? std::string{" (what its owner alone may execute is not executed: the payload is somebody else)"}
-                             : cat(" (", key::security_level.name, " ", held.level, " executes nothing that lies in the workspace, home, /tmp or an rw binding, and none executes what its owner alone may)"));
+                         own ? std::string{" (only the owner of the file may execute it, and the payload is another user; chmod a+rx)"}
+                             : cat(" (", key::security_level.name, " ", held.level, " executes nothing in the workspace, home, /tmp or an rw binding; bind the program read-only. No level executes a file that only its owner may execute)"));
         return end;
     }
     end.class_ = end_class::setup;
     end.reason = cat(std::string_view{name_of(failure.step)}, ": ", std::strerror(failure.code),
-                     exec && failure.code == ENOENT ? " (the program, or the interpreter that it names)" : "");
+                     exec && failure.code == ENOENT ? " (the program, or its interpreter)" : "");
     return end;
 }
 
@@ -97,7 +97,7 @@ inline caused_end end_of(watch::copy_end const& copy, watch::outcome const& got,
         end.class_ = *end.code == 0 ? end_class::ok : end_class::failed;
         if (*end.code != 0) end.reason = cat("exit status ", *end.code);
         if (*end.code > 128 && *end.code < 128 + 65)
-            end.reason += cat(" (a shell says so after signal ", *end.code - 128, ", ", std::string_view{::strsignal(*end.code - 128)}, ")");
+            end.reason += cat(" (from a shell this means signal ", *end.code - 128, ", ", std::string_view{::strsignal(*end.code - 128)}, ")");
     } else {
         end.class_ = end_class::signalled;
         end.reason = cat("signal ", *end.signal, " (", std::string_view{::strsignal(*end.signal)}, ")");
@@ -106,9 +106,9 @@ inline caused_end end_of(watch::copy_end const& copy, watch::outcome const& got,
         double const used_s = copy.own_s ? *copy.own_s : copy.before_s + copy.used.user_s + copy.used.system_s, most_s = static_cast<double>(held.cpu_seconds);
         bool const all_used = held.cpu_seconds >= 0 && used_s >= most_s;
         bool const much_used = held.cpu_seconds >= 0 && used_s >= most_s * 0.8;
-        if (*end.signal == SIGSYS && held.level > 0) end.reason += "; the filter ends a program of another architecture by it, and any program can raise it";
+        if (*end.signal == SIGSYS && held.level > 0) end.reason += "; the filter sends it to programs of another architecture, but any program can raise it";
         else if (*end.signal == SIGXFSZ && held.file_bytes >= 0 && reached_file_limit(got, held)) by(key::end_cause::file_size);
-        else if (*end.signal == SIGXFSZ && held.file_bytes >= 0) end.reason += cat("; no file of ", held.file_bytes, " bytes (", key::file_limit.name, ") was left");
+        else if (*end.signal == SIGXFSZ && held.file_bytes >= 0) end.reason += cat("; no file of ", held.file_bytes, " bytes (", key::file_limit.name, ") is left");
         else if ((*end.signal == SIGXCPU && much_used) || (*end.signal == SIGKILL && all_used)) by(key::end_cause::cpu_time);
     }
     return one;
@@ -149,7 +149,7 @@ inline run_end end_of_run(watch::outcome const& got, key::setup const& held, std
         if (detail::cause_of(got.killed_by) == cause) detail::hit(cause, limits_hit);
     if (worst.end.class_ == end_class::ok && got.killed_by == watch::killer::wall && got.orphans.known)
         detail::blame_limit(worst, end_cause::wall_clock_of_rest, held); // --wait-tree
-    if (got.copies.size() > 1 && not_ok > 0) worst.end.reason = cat(not_ok, " of ", got.copies.size(), " copies did not end well; the worst: ", worst.end.reason);
+    if (got.copies.size() > 1 && not_ok > 0) worst.end.reason = cat(not_ok, " of ", got.copies.size(), " copies failed; the worst: ", worst.end.reason);
     return std::move(worst.end);
 }
 

@@ -71,7 +71,7 @@ class held_lease {
 public:
     /// Before anything of what `terms` names is made.
     static result<held_lease> take(std::string const& data_dir, lease_record const& terms) {
-        if (!cgroup::is_session_id(terms.id)) return caller_error(cat("a lease cannot be named \"", terms.id, "\""));
+        if (!cgroup::is_session_id(terms.id)) return caller_error(cat("not a valid name of a lease: \"", terms.id, "\""));
         held_lease made;
         SB_TRY(auto const folder, files::own_folder::make(data_dir + "/leases", files::for_data));
         made.folder_ = files::open_folder(folder.fd(), ".");
@@ -95,7 +95,7 @@ public:
 
     /// Other terms under the same name, in one step: before more is made than the lease says, and before workers are forked,
     /// which hold the lock of the file that was theirs.
-    result<void> change(lease_record const& terms) { return terms.id == name_ ? write(terms) : result<void>{caller_error("a lease keeps its name")}; }
+    result<void> change(lease_record const& terms) { return terms.id == name_ ? write(terms) : result<void>{caller_error("the name of a lease cannot change")}; }
     /// When all that it names is gone.
     result<void> give_back() {
         owner_ = -1;
@@ -129,7 +129,7 @@ private:
             owner_ = ::getpid();
             return {};
         }
-        return system_error(cat("make ", path_, ": taken away again and again"));
+        return system_error(cat("make ", path_, ": somebody keeps removing it"));
     }
 
     unique_fd folder_, file_;
@@ -152,7 +152,7 @@ inline result<lease_record> read_lease(int file, std::string_view name) {
     if (!kind || kind->string_or({}) != lease_record::kind) return input_error("not a lease");
     lease_record terms;
     SB_CHECK(json::read_record(v, terms));
-    if (terms.id != name) return input_error("a lease of another name");
+    if (terms.id != name) return input_error("the lease has another name");
     return terms;
 }
 
@@ -199,9 +199,9 @@ inline int sweep_leases(std::string const& data_dir, std::vector<std::string>& s
     auto const boot = detail::this_boot(), machine = detail::this_machine();
     int swept = 0;
     auto const names = files::names_in(folder->fd(), path);
-    if (!names) return stuck.push_back(cat("what ", path, " may hold: ", names.error().what)), 0;
+    if (!names) return stuck.push_back(cat("cannot list ", path, ": ", names.error().what)), 0;
     for (auto const& name : *names) {
-        auto const leave = [&](std::string_view why) { stuck.push_back(cat(path, "/", name, ": ", why, ", left alone")); };
+        auto const leave = [&](std::string_view why) { stuck.push_back(cat(path, "/", name, ": ", why, "; not removed")); };
         std::string_view id = name;
         bool const unnamed = id.starts_with('.') && id.ends_with(".new");
         if (unnamed) id = id.substr(1, id.size() - 5);
@@ -217,7 +217,7 @@ inline int sweep_leases(std::string const& data_dir, std::vector<std::string>& s
         struct stat facts {};
         if (!file || ::fstat(file.get(), &facts) != 0) leave(std::strerror(errno));
         else if (!S_ISREG(facts.st_mode)) leave("not a file");
-        else if (facts.st_uid != ::geteuid()) leave("of another user");
+        else if (facts.st_uid != ::geteuid()) leave("belongs to another user");
         else if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue; // its session lives
         else if (!detail::same_file(file.get(), folder->fd(), name.c_str())) continue; // it was changed, or swept by another
         else if (unnamed) ::unlinkat(folder->fd(), name.c_str(), 0);

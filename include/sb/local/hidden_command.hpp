@@ -48,11 +48,11 @@ public:
             interpreter = interpreter_of(*next);
         }
         if (found.first.empty()) return std::nullopt;
-        if (files::is_below(found.first, "/tmp") || files::is_below(found.first, "/var/tmp")) return cat(found.before, found.first, " is hidden behind the sandbox's own /tmp; copy it to the workspace ", shown.work);
+        if (files::is_below(found.first, "/tmp") || files::is_below(found.first, "/var/tmp")) return cat(found.before, found.first, " is hidden by the sandbox's own /tmp; copy it to the workspace ", shown.work);
         std::string advice;
         for (auto const& each : found.folders) advice += cat(" --bind ", each, ":", each, ":ro");
-        if (advice.empty()) return cat(found.before, found.first, " is not shown to a payload");
-        return cat(found.before, found.first, " is outside of what a payload sees;", advice, found.folders.size() == 1 ? " shows it" : " show it");
+        if (advice.empty()) return cat(found.before, found.first, " is not visible in the sandbox");
+        return cat(found.before, found.first, " is not visible in the sandbox;", advice, found.folders.size() == 1 ? " shows it" : " show it");
     }
 
 private:

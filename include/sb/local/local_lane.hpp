@@ -33,7 +33,7 @@ public:
         bool const there = by_->has_answer() || by_->look_for_answers();
         if (there && !by_->has_answer()) return std::optional<run::outcome>{};
         SB_TRY(auto answer, by_->receive()); // an error when nobody is there
-        if (answer.got.killed_by == watch::killer::request) return system_error(cat("worker ", by_->number(), " was told to stop from outside"));
+        if (answer.got.killed_by == watch::killer::request) return system_error(cat("worker ", by_->number(), " was stopped from outside"));
         if (begun_.empty()) return system_error(cat("worker ", by_->number(), " answered without being asked"));
         auto const asked = std::move(begun_.front());
         begun_.pop_front();

@@ -14,16 +14,16 @@ namespace detail {
 
 /// The same on every backend: the kernel adds a process's figures to those of whoever waits for it, the reaper in the end.
 inline std::map<std::string, std::string> traffic_sources() {
-    return {{"read_bytes", "wait4, the tree as far as waited for; from storage"},
-            {"write_bytes", "wait4, the tree as far as waited for; made dirty for storage"},
-            {"read_logical_bytes", "/proc/PID/io, the tree as far as waited for"},
-            {"write_logical_bytes", "/proc/PID/io, the tree as far as waited for"},
-            {"noise", "/proc/stat less our own, between runs, at most every 100 ms"}};
+    return {{"read_bytes", "wait4, all processes that were waited for; read from storage"},
+            {"write_bytes", "wait4, all processes that were waited for; to be written to storage"},
+            {"read_logical_bytes", "/proc/PID/io, all processes that were waited for"},
+            {"write_logical_bytes", "/proc/PID/io, all processes that were waited for"},
+            {"noise", "/proc/stat minus our own use, read between runs, at most every 100 ms"}};
 }
 inline std::map<std::string, std::string> plain_sources() {
     auto all = traffic_sources();
-    all["cpu_user_s"] = "wait4, the tree as far as waited for";
-    all["peak_rss_bytes"] = "wait4, the largest process waited for; never below the reaper's own";
+    all["cpu_user_s"] = "wait4, all processes that were waited for";
+    all["peak_rss_bytes"] = "wait4, the largest process that was waited for; never less than sb-exec's own worker";
     return all;
 }
 
@@ -49,7 +49,7 @@ private:
                 detail::plain_sources()};
     }
     static run::backend_facts bare_facts() {
-        return {"none", {"session", "environment", "home", "tmpdir", "descriptors"}, "nothing is isolated or limited but time and output", detail::plain_sources()};
+        return {"none", {"session", "environment", "home", "tmpdir", "descriptors"}, "no isolation; only time and output are limited", detail::plain_sources()};
     }
     key::host can_;
 };

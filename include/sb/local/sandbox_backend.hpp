@@ -131,14 +131,14 @@ private:
             auto const own = files::own_folder::open_nearest(path, use, missing);
             if (own.has_error()) return {}; // told when something is to be made there
             auto const wrong = [&](std::string_view shown_by, std::string_view why) {
-                return caller_error(cat(use.what, " ", path, ": lies in ", shown_by, ", where ", why, "; choose another with ", use.choose));
+                return caller_error(cat(use.what, " ", path, ": is in ", shown_by, ", where ", why, "; choose another with ", use.choose));
             };
             for (auto const& each : shown.bindings) {
                 if (!each.place.is_folder() || !own->place().lies_in(each.place.facts())) continue;
                 if (each.writable) return wrong(cat("the rw binding ", each.source), "runs could change it");
-                if (closed) return wrong(cat("the binding ", each.source), "later runs would see what --keep has of earlier ones");
+                if (closed) return wrong(cat("the binding ", each.source), "later runs would see what --keep saved of earlier ones");
             }
-            if (closed && own->place().lies_in(shown.work_place.facts())) return wrong(cat("the workspace ", shown.work), "later runs would see what --keep has of earlier ones");
+            if (closed && own->place().lies_in(shown.work_place.facts())) return wrong(cat("the workspace ", shown.work), "later runs would see what --keep saved of earlier ones");
             return {};
         };
         SB_CHECK(check(files::temporary_folder(), files::for_temporary, keeps));
@@ -175,15 +175,15 @@ private:
     std::map<std::string, std::string> sources() const {
         std::map<std::string, std::string> all;
         bool const one = groups_ && groups_->version(cgroup::controller::memory) == 1;
-        all["cpu_user_s"] = can_.tree_time ? "control group, the whole tree; split as the kernel samples it" : "wait4, the tree as far as waited for";
-        all["peak_rss_bytes"] = can_.tree_memory ? cat("memory control group (", one ? "v1" : "v2", "), the whole tree, page cache, tmpfs and sockets included, in steps of about 256 KiB")
-                                                 : std::string{"wait4, the largest process waited for; never below the sandbox's own"};
+        all["cpu_user_s"] = can_.tree_time ? "control group, the whole tree; the kernel samples the split" : "wait4, all processes that were waited for";
+        all["peak_rss_bytes"] = can_.tree_memory ? cat("memory control group (", one ? "v1" : "v2", "), the whole tree, including page cache, tmpfs and sockets, in steps of about 256 KiB")
+                                                 : std::string{"wait4, the largest process that was waited for; never less than the sandbox's own"};
         if (can_.tree_memory) {
-            all["peak_file_bytes"] = "charged at the end of the run, less what earlier runs had left; null for peaks below 2 MiB";
-            all["peak_shm_bytes"] = "charged at the end of the run, tmpfs included";
-            all["peak_anon_bytes"] = "the peak less these two";
+            all["peak_file_bytes"] = "charged at the end of the run, minus what earlier runs left; null for peaks below 2 MiB";
+            all["peak_shm_bytes"] = "charged at the end of the run, including tmpfs";
+            all["peak_anon_bytes"] = "the peak minus these two";
         }
-        if (can_.numbered_pids) all["max_pids"] = cat("process namespaces: ", key::pids_limit.name, " when it was in the way, 1 when there was one alone");
+        if (can_.numbered_pids) all["max_pids"] = cat("process namespaces: ", key::pids_limit.name, " if it was reached, 1 if there was only one process");
         all.merge(detail::traffic_sources());
         return all;
     }

@@ -85,7 +85,7 @@ public:
         job.scratch = current_->instance.scratch();
         job.sockets = current_->instance.sockets(all_->sockets, here_->held.memory_bytes);
         if (here_->group && socket_count_ >= 0) job.sockets.group = socket_count_, job.sockets.most = here_->held.socket_bytes;
-        if (!current_->instance.alive()) return system_error("the run's sandbox had to be destroyed: nothing is left to look at");
+        if (!current_->instance.alive()) return system_error("the sandbox of the run had to be destroyed, so there is nothing to check");
         return {};
     }
     process::reaper_link& reaper() override { return current_->instance.reaper(); }

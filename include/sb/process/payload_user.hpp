@@ -81,7 +81,7 @@ inline result<payload_user> choose_payload_user(user_wish const& wish = {}) {
         return text.has_error() ? id_range{} : mapped_payload_ids(*text);
     };
     auto const users = range("/proc/self/uid_map"), groups = range("/proc/self/gid_map");
-    if (users.count == 0 || groups.count == 0) return system_error("no user but root is mapped here, and a payload never runs as root");
+    if (users.count == 0 || groups.count == 0) return system_error("only root is mapped in this user namespace, and a payload never runs as root");
     // the kernel finds no process of a user that nobody is, at once
     auto const is_free = [&](std::int64_t id) {
         errno = 0;
@@ -147,7 +147,7 @@ inline result<unique_fd> owner_map(struct stat const& owner, payload_user const&
     }
     ready.write.reset();
     char said = 0;
-    result<unique_fd> made = system_error("a user namespace cannot be made");
+    result<unique_fd> made = system_error("cannot make a user namespace");
     if (retry([&] { return ::read(ready.read.get(), &said, 1); }) == 1) {
         auto const mapped = map_ids(child, owner.st_uid, owner.st_gid, user);
         if (mapped.has_error()) made = mapped.error();

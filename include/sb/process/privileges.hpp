@@ -23,7 +23,7 @@ inline result<void> give_up_real_time(pid_t who) {
     int const policy = ::sched_getscheduler(who) & ~SCHED_RESET_ON_FORK;
     if (policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE) return {};
     sched_param const usual{0};
-    if (::sched_setscheduler(who, SCHED_OTHER, &usual) < 0) return last_error("give up real time");
+    if (::sched_setscheduler(who, SCHED_OTHER, &usual) < 0) return last_error("give up real-time scheduling");
     return {};
 }
 
@@ -35,7 +35,7 @@ inline result<void> give_up_being_spared(pid_t who) {
     char text[16]{};
     if (!spared || ::read(spared.get(), text, sizeof text - 1) <= 0) return {};
     auto const score = cat(std::max(std::atoi(text), 0));
-    if (::pwrite(spared.get(), score.data(), score.size(), 0) != static_cast<ssize_t>(score.size())) return last_error("be spared by the killer no more");
+    if (::pwrite(spared.get(), score.data(), score.size(), 0) != static_cast<ssize_t>(score.size())) return last_error("give up protection from the out-of-memory killer");
     return {};
 }
 
@@ -54,11 +54,11 @@ inline bool put_first(pid_t who, bool first) noexcept {
 /// starts. What is below the usual stays: who wanted the run to be nice still does.
 inline result<void> give_up_privileges() {
     SB_CHECK(give_up_real_time(0));
-    if (::getpriority(PRIO_PROCESS, 0) < 0 && ::setpriority(PRIO_PROCESS, 0, 0) < 0) return last_error("give up a rank");
+    if (::getpriority(PRIO_PROCESS, 0) < 0 && ::setpriority(PRIO_PROCESS, 0, 0) < 0) return last_error("give up a priority");
     constexpr int of_process = 1, class_shift = 13, real_time = 1;
-    if (::syscall(SYS_ioprio_get, of_process, 0) >> class_shift == real_time && ::syscall(SYS_ioprio_set, of_process, 0, 0) < 0) return last_error("give up the disk");
+    if (::syscall(SYS_ioprio_get, of_process, 0) >> class_shift == real_time && ::syscall(SYS_ioprio_set, of_process, 0, 0) < 0) return last_error("give up the disk priority");
     for (auto const& each : rlimit_list{limits{}})
-        if (::setrlimit(static_cast<__rlimit_resource>(each.resource), &each.to) < 0) return last_error("give up a right");
+        if (::setrlimit(static_cast<__rlimit_resource>(each.resource), &each.to) < 0) return last_error("lower a resource limit");
     return {};
 }
 

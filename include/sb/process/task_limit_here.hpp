@@ -19,7 +19,7 @@ inline result<void> can_limit_tasks(payload_user const& user) {
         int status = 0;
         while (::waitpid(inner, &status, 0) < 0 && errno == EINTR) {}
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::string{};
-        if (WIFEXITED(status) && WEXITSTATUS(status) != inner_failed) return errno_error("give a process namespace its own pid_max (Linux 6.14)", {}, WEXITSTATUS(status));
+        if (WIFEXITED(status) && WEXITSTATUS(status) != inner_failed) return errno_error("set pid_max of a process namespace (Linux 6.14)", {}, WEXITSTATUS(status));
         return system_error("process namespaces do not count forks that fail");
     });
     if (done.has_error()) return done.error();

@@ -27,7 +27,7 @@ inline result<std::string> said_by(int pipe) {
         if (n <= 0) break;
         text.append(block, static_cast<std::size_t>(n));
     }
-    if (text.empty()) return system_error("the trial died");
+    if (text.empty()) return system_error("the test process died");
     if (text.front() == '+') return text.substr(1);
     return system_error(text.substr(1));
 }

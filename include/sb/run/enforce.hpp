@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    static constexpr std::string_view said_by_hand = ", given by hand";
+    static constexpr std::string_view said_by_hand = ", by --timeout";
     struct planned {
         key::definition const* key;
         key::outcome told;
@@ -71,13 +71,13 @@ private:
         if (which.plan && (here_.limits || !which.needs_limits)) told = which.plan(by_hand ? *by_hand : is, here_, into_.setup);
         // a preset may have been made for a larger machine, but who gave the limit by hand is here
         if (!told.machine.empty() && asked_.is_by_hand(which))
-            return caller_error(cat(which.name, " ", variable_text(written), " limits nothing: this machine's own limit is ", told.machine));
-        if (told.lowered) into_.lowered.push_back(cat(which.name, " ", variable_text(written), " is more than this machine has: ", told.machine, " are held"));
+            return caller_error(cat(which.name, " ", variable_text(written), " limits nothing: this machine has only ", told.machine));
+        if (told.lowered) into_.lowered.push_back(cat(which.name, " ", variable_text(written), " is more than this machine has; capped at ", told.machine));
         if (told.achieved) {
             acted(which, written, std::move(told), by_hand ? said_by_hand : std::string_view{});
             return {};
         }
-        auto why = !here_.limits ? std::string{"--isolate none: nothing is limited but time and output"} : !told.by.empty() ? std::move(told.by) : std::string{which.why_not(here_)};
+        auto why = !here_.limits ? std::string{"--isolate none limits only time and output"} : !told.by.empty() ? std::move(told.by) : std::string{which.why_not(here_)};
         if (which.is_limit) into_.loose.push_back(cat(which.name, " cannot be enforced: ", why));
         into_.unsupported.push_back({std::string{which.name}, written, std::move(why)});
         return {};

@@ -69,7 +69,7 @@ inline result<std::uint64_t> next_turn(std::string const& folder) {
     unique_fd const file{::openat(in.fd(), "preset-turn", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600)};
     if (!file) return last_error("open", path);
     struct stat facts {}; // others may have put something into a sticky folder
-    if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_uid != ::geteuid() || facts.st_nlink != 1) return system_error(cat(path, ": is no file of ours"));
+    if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_uid != ::geteuid() || facts.st_nlink != 1) return system_error(cat(path, ": is not a regular file of this user with one link; remove it"));
     if (retry([&] { return ::flock(file.get(), LOCK_EX); }) != 0) return last_error("lock", path);
     char text[24]{};
     auto const n = retry([&] { return ::pread(file.get(), text, sizeof text - 1, 0); });
@@ -86,7 +86,7 @@ inline result<std::uint64_t> next_turn(std::string const& folder) {
 inline result<watch::input_file> find_input_file(std::string const& path) {
     if (path == "null" || path == watch::nothing_to_read) return watch::input_file{};
     auto const wrong = [&](std::string_view why) { return caller_error(cat("--stdin ", path, ": ", why)); };
-    if (path == "-") return wrong("each run reads it from its beginning, so it has to be a file; standard input is for presets");
+    if (path == "-") return wrong("needs a file, because each run reads it from the beginning; standard input is for presets");
     auto const unfit = [&](struct stat const& facts) { return wrong(S_ISDIR(facts.st_mode) ? "is a folder" : "must be a file that can be read more than once"); };
     struct stat there {}; // a pipe has no place where it could be opened, and is to be told as what it is
     if (::stat(path.c_str(), &there) == 0 && !watch::input_file::takes(there)) return unfit(there);
@@ -114,9 +114,9 @@ inline result<void> read_worth(object const& settings, metric::value_weights& we
                 std::string list;
                 for (auto const& each : places) known.push_back(each.name), list += cat(list.empty() ? "" : ", ", each.name);
                 auto const hint = did_you_mean(name, known);
-                return caller_error(cat("settings: ", section, ": unknown name \"", name, "\"", hint.empty() ? "; known are " + list : hint));
+                return caller_error(cat("settings: ", section, ": unknown name \"", name, "\"", hint.empty() ? "; known names: " + list : hint));
             }
-            if (!v.is_number() || v.number_or(-1) < 0) return caller_error(cat("settings: ", section, ".", name, ": must be a number from 0"));
+            if (!v.is_number() || v.number_or(-1) < 0) return caller_error(cat("settings: ", section, ".", name, ": must be a number, 0 or more"));
             *there->into = v.number_or(0);
         }
         return {};

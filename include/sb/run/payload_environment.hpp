@@ -123,7 +123,7 @@ inline result<std::string> find_program(std::string const& name, std::string_vie
         if (why) return caller_error(cat("command ", name, ": ", *why));
         return file;
     };
-    if (name.empty()) return caller_error("the command is an empty word");
+    if (name.empty()) return caller_error("the command is empty");
     if (name.find('/') != std::string::npos) {
         auto const full = name.starts_with('/') || folder.empty() ? name : cat(folder, "/", name);
         if (int const code = check(full); code != 0)

@@ -123,7 +123,7 @@ public:
             return caller_error(cat("--metric \"", text, "\": write NAME=REGEX"));
         output_metric made;
         made.name_ = text.substr(0, equals);
-        if (is_reserved(made.name_)) return caller_error(cat("--metric ", made.name_, ": is a figure of sb-exec's own; choose another name"));
+        if (is_reserved(made.name_)) return caller_error(cat("--metric ", made.name_, ": this name is reserved for a figure of sb-exec; choose another"));
         std::string const pattern{text.substr(equals + 1)};
         auto compiled = std::make_unique<regex_t>();
         if (int const code = ::regcomp(compiled.get(), pattern.c_str(), REG_EXTENDED); code != 0) {

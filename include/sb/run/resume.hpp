@@ -82,7 +82,7 @@ inline result<void> claim(std::string const& path, int out) {
     constexpr timespec pause{0, 20'000'000};
     for (int i = 0; ::flock(out, LOCK_EX | LOCK_NB) != 0; ++i) {
         if (errno != EWOULDBLOCK) return {}; // a file system without locks
-        if (i == tries) return system_error(cat(path, ": another sb-exec is adding to it; wait for its end, or end it"));
+        if (i == tries) return system_error(cat(path, ": another sb-exec is writing to it; wait for it, or stop it"));
         ::nanosleep(&pause, nullptr); // one that was just killed is still clearing its folders away
     }
     return {};
@@ -93,7 +93,7 @@ inline result<void> claim(std::string const& path, int out) {
 inline result<bool> mend_end(finished_runs const& done, std::string const& path, int out) {
     if (!is_same_file(path, out)) return false;
     if (done.torn) {
-        if (::ftruncate(out, done.whole_bytes) != 0) return last_error("cut the torn line off", path);
+        if (::ftruncate(out, done.whole_bytes) != 0) return last_error("cut off the incomplete line of", path);
         if (::lseek(out, 0, SEEK_END) < 0) return last_error("seek", path);
         return true;
     }

@@ -96,7 +96,7 @@ public:
         if (checker.empty()) return std::string{};
         auto const found = prepared_.look_up(checker, true), left_out = prepared_.look_up(checker, false);
         auto const why = left_out.has_error() || (!found.has_error() && *found == *left_out) ? std::string{}
-                                                                                           : cat("not taken from ", *left_out, ", for a run may write there; show that folder at a place of its own (--bind), or name the program by its path");
+                                                                                           : cat("not taken from ", *left_out, ", because a run may write there; bind that folder read-only at a place of its own (--bind), or give the path of the program");
         if (found.has_error()) return error{found.error().on, cat("--check: ", found.error().what, why.empty() ? "" : "; ", why)};
         return why.empty() ? why : cat("--check: ", checker, " is ", *found, ", ", why);
     }

@@ -38,7 +38,7 @@ public:
         auto [there, is_new] = place_.try_emplace(key, series_.size());
         if (is_new) {
             auto name = run.severity && *run.severity != "none" ? cat(run.scenario, " (", *run.severity, ")") : run.scenario;
-            if (run.end.class_ != end_class::ok) name += ", runs that did not end well";
+            if (run.end.class_ != end_class::ok) name += ", runs that failed";
             series_.push_back({std::move(name), {}});
         }
         series_[there->second].walls.push_back(run.wall_s);
@@ -103,10 +103,10 @@ private:
         if (room > 0 && noise_.steal_s >= least_steal * room)
             all.push_back(cat("a hypervisor took ", percent(noise_.steal_s / room), " of the processors' time while runs were made (steal, ", fixed(noise_.steal_s, 2), " s of ", fixed(room, 1), " s)"));
         if (room > 0 && noise_.others_cpu_s >= least_load * room)
-            all.push_back(cat(in_.jobs > 1 ? "beside each run others, runs of --jobs among them, used " : "others used ", fixed(noise_.others_cpu_s / noise_.window_s, 2), " of ", host_.cpus,
+            all.push_back(cat(in_.jobs > 1 ? "during each run other processes, including other runs of --jobs, used " : "other processes used ", fixed(noise_.others_cpu_s / noise_.window_s, 2), " of ", host_.cpus,
                               host_.cpus == 1 ? " processor" : " processors", " while runs were made (", fixed(noise_.others_cpu_s, 1), " s in ", fixed(noise_.window_s, 1), " s)"));
         if (host_.governor && *host_.governor != "performance")
-            all.push_back(cat("the processors' frequency follows the load (governor ", *host_.governor, "); `performance` holds it"));
+            all.push_back(cat("the processor frequency changes with the load (governor ", *host_.governor, "); the governor `performance` keeps it fixed"));
     }
 
     circumstances in_;

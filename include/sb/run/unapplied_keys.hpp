@@ -61,12 +61,12 @@ public:
                 if (named < most_names) names += cat(named++ ? ", " : "", key);
             if (each.idle.size() > named) names += cat(" and ", each.idle.size() - named, " more");
             auto const much = judge(each);
-            all.push_back(cat(each.name, ": of what it asks for ", names, " did not act (unsupported here)",
-                              much == acted::as_baseline ? cat("; nothing of it acted: it ran as ", baseline, " did")
-                              : much == acted::nothing   ? std::string{"; nothing of it acted"}
+            all.push_back(cat(each.name, ": ", names, " did not act (unsupported here)",
+                              much == acted::as_baseline ? cat("; none of its keys acted, so it ran like ", baseline)
+                              : much == acted::nothing   ? std::string{"; none of its keys acted"}
                                                          : std::string{}));
         }
-        if (untold > 0) all.push_back(cat(untold, " more scenarios asked for what did not act; `unsupported` in each record names it"));
+        if (untold > 0) all.push_back(cat(untold, " more scenarios have keys that did not act; `unsupported` in each record names them"));
         return all;
     }
 

@@ -235,7 +235,7 @@ private:
         if (text.what == process::word::stop) {
             char why[1024];
             auto const n = retry([&] { return ::recv(reaper_.socket.get(), why, sizeof why, 0); });
-            return system_error(cat("a sandbox cannot be walled in: ", std::string_view{why, n > 0 ? static_cast<std::size_t>(n) : 0}));
+            return system_error(cat("cannot isolate a sandbox: ", std::string_view{why, n > 0 ? static_cast<std::size_t>(n) : 0}));
         }
         if (count < init_fds) return system_error("the first process of a sandbox sent no descriptors");
         mounts_changed_ = std::move(got[mounts_changed]), sockets4_ = std::move(got[socket_counts4]);

@@ -31,7 +31,7 @@ inline result<lent_work> copy_work(files::pinned const& work, process::payload_u
     SB_TRY(auto const to, files::make_folder(folder.fd(), "work", folder.path()));
     SB_TRY(made.lower, files::pinned::open_in(folder.fd(), "work"));
     if (made.lower.lies_in(work.facts()))
-        return caller_error(cat("workspace ", work.path(), ": its file system cannot show files under another owner, and it cannot be copied into itself: choose a folder outside of it with ", files::for_temporary.choose));
+        return caller_error(cat("workspace ", work.path(), ": its file system cannot show files under another owner, and it cannot be copied into itself; choose a folder outside of it with ", files::for_temporary.choose));
     auto const from = files::open_folder(work.fd(), ".");
     if (!from) return last_error("open", work.path());
     files::tree_owner const owner{user.uid, user.gid};

@@ -195,7 +195,7 @@ inline result<void> wall_in(init_plan const& plan, std::string const& root, int 
     if (!process::send_message(supervisor.get(), {process::word::done, 0}, mine, 1)) return last_error("greet the supervisor");
     supervisor.reset(); // from here on the sandbox has the sockets that it will have
     int const first[] = {mounts.get(), queues ? queues.get() : mounts.get(), plan.sockets4.get(), plan.netlinks.get(), plan.kinds.get(), plan.devices.get()};
-    if (!process::send_message(socket, {process::word::done, queues ? 1 : 0}, first, init_fds)) return last_error("greet the watcher");
+    if (!process::send_message(socket, {process::word::done, queues ? 1 : 0}, first, init_fds)) return last_error("send the first message to the watcher");
     SB_CHECK(step_down(knobs.get()));
     SB_CHECK(drop_rights());
     if (!plan.level->makes_code) refuse_writable_code();

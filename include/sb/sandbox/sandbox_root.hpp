@@ -67,7 +67,7 @@ public:
     }
 
     static error link_on_the_way(std::string_view target) {
-        return caller_error(cat("nothing can be bound at ", target, ": a link leads there, which a run could replace; name the place that it leads to"));
+        return caller_error(cat("--bind: nothing can be bound at ", target, ": the path has a link, which a run could replace; name the target of the link"));
     }
 
 private:

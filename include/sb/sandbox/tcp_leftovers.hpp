@@ -89,7 +89,7 @@ private:
         alignas(nlmsghdr) char block[1 << 14];
         for (;;) {
             auto const n = retry([&] { return ::recv(socket_.get(), block, sizeof block, 0); });
-            if (n < 0) return last_error("hear of TCP sockets");
+            if (n < 0) return last_error("receive the list of TCP sockets");
             auto left = static_cast<std::size_t>(n);
             for (char const* at = block; left >= sizeof(nlmsghdr);) {
                 nlmsghdr head;
@@ -147,9 +147,9 @@ private:
         }));
         if (code == 0) return true;
         if (code == ENOENT || code == ENOTCONN) return false; // it closed meanwhile
-        if (code == EOPNOTSUPP) return system_error("end TCP sockets: this kernel is built without CONFIG_INET_DIAG_DESTROY");
-        if (code == EPERM) return system_error("end TCP sockets: CAP_NET_ADMIN over the network namespace is needed");
-        return errno_error("end a TCP socket", {}, code);
+        if (code == EOPNOTSUPP) return system_error("close TCP sockets: this kernel is built without CONFIG_INET_DIAG_DESTROY");
+        if (code == EPERM) return system_error("close TCP sockets: needs CAP_NET_ADMIN over the network namespace");
+        return errno_error("close a TCP socket", {}, code);
     }
 
     unique_fd socket_;

@@ -178,15 +178,15 @@ inline result<files::pinned> workspace_folder(std::string const& asked) {
     char const* const home = std::getenv("HOME");
     bool const all = is_root_folder(*found);
     if (all || detail::holds_home(found->facts(), home ? home : "") || detail::holds_home(found->facts(), detail::account_home()))
-        return caller_error(cat("workspace ", path, ": ", all ? "the whole system" : "your home, or what holds it,",
-                                " is never shown to a payload; go to the project's folder or name one with --work DIR"));
+        return caller_error(cat("workspace ", path, ": ", all ? "the whole system" : "your home, or a folder above it,",
+                                " cannot be the workspace; change to the folder of the project, or name one with --work DIR"));
     auto const line = found->line();
     for (auto const* const own : {"/proc", "/sys", "/dev", "/run", "/etc"}) {
         struct stat facts {};
         bool const is_there = files::is_below(path, own) || (::stat(own, &facts) == 0 && std::find(line.begin(), line.end(), files::pinned::identity_of(facts)) != line.end());
-        if (is_there) return caller_error(cat("workspace ", path, ": ", std::string_view{own}, " is never shown to a payload"));
+        if (is_there) return caller_error(cat("workspace ", path, ": ", std::string_view{own}, " is never shown in the sandbox"));
     }
-    if (detail::shows_the_kernel(*found)) return caller_error(cat("workspace ", path, ": the kernel's own files are never shown to a payload"));
+    if (detail::shows_the_kernel(*found)) return caller_error(cat("workspace ", path, ": files of the kernel are never shown in the sandbox"));
     return found;
 }
 
@@ -203,14 +203,14 @@ inline result<binding> parse_binding(std::string_view text) {
     if (made.source.empty() || !made.source.starts_with('/') || !made.target.starts_with('/'))
         return caller_error(cat("--bind \"", text, "\": write SRC[:DST][:ro|rw] with absolute paths"));
     if (auto const last = made.target.rfind(':'); last != std::string::npos)
-        return caller_error(cat("--bind ", text, ": ends in ro or rw, not ", std::string_view{made.target}.substr(last + 1)));
+        return caller_error(cat("--bind ", text, ": must end in ro or rw, not ", std::string_view{made.target}.substr(last + 1)));
     split(made.target, '/', [&](std::string_view name) { straight = straight && name != "." && name != ".."; });
     if (!straight) return caller_error(cat("--bind ", text, ": ", made.target, ": write it without \".\" and \"..\""));
     auto place = files::pinned::open(made.source);
     if (place.has_error()) return caller_error(cat("--bind ", text, ": ", made.source, ": ", place.error().what));
-    if (is_root_folder(*place)) return caller_error(cat("--bind ", text, ": the whole system is never shown to a payload"));
+    if (is_root_folder(*place)) return caller_error(cat("--bind ", text, ": the whole system is never shown in the sandbox"));
     for (std::string_view const own : {"/proc", "/dev", "/tmp", "/"})
-        if (made.target == own) return caller_error(cat("--bind ", text, ": ", own, " is the sandbox's own"));
+        if (made.target == own) return caller_error(cat("--bind ", text, ": ", own, " belongs to the sandbox; choose another DST"));
     made.source = place->path(), made.place = std::move(*place);
     while (made.target.size() > 1 && made.target.ends_with('/')) made.target.pop_back();
     return made;

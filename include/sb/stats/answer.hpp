@@ -29,7 +29,7 @@ inline char const* name_of(no_answer why) noexcept {
     case no_answer::collinear: return "collinear";
     case no_answer::perfect_fit: return "perfect fit";
     case no_answer::no_freedom: return "zero degrees of freedom";
-    case no_answer::bad_request: return "asked for more than the values allow";
+    case no_answer::bad_request: return "too few values for what was asked";
     }
     return "";
 }

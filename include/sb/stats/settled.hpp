@@ -47,10 +47,10 @@ inline char const* name_of(unsettled what) noexcept {
     switch (what) {
     case unsettled::nothing: return "";
     case unsettled::level: return "its level may have changed by more than the margin";
-    case unsettled::slope: return "its slope may add up to more than the margin";
+    case unsettled::slope: return "its slope may add more than the margin";
     case unsettled::spread: return "its spread has changed";
     case unsettled::wandering: return "it wanders";
-    case unsettled::passes: return "earlier windows did not pass yet";
+    case unsettled::passes: return "an earlier window did not pass";
     case unsettled::dependence: return "its values are too dependent on each other to judge";
     case unsettled::windows: return "too few values for so many windows";
     }

@@ -89,7 +89,7 @@ public:
         }
         if (all.empty())
             return caller_error(cat("unknown stage \"", only, "\"", key::hint(only, names),
-                                    "the stages are normal, high_latency, resource_strain, schema_drift, chaotic_failure"));
+                                    "stages: normal, high_latency, resource_strain, schema_drift, chaotic_failure"));
         return all;
     }
 

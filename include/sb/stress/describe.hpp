@@ -79,7 +79,7 @@ inline result<std::vector<object>> describe_rows(std::string_view name, profile_
     auto names = profiles.names();
     for (auto const& each : trajectory) names.emplace_back(each.name);
     for (auto const* k : key::by_name) names.emplace_back(k->name);
-    return caller_error(cat("nothing is called \"", name, "\"", key::hint(name, names),
+    return caller_error(cat("unknown name \"", name, "\"", key::hint(name, names),
         "--list shows all profiles, stages and keys"));
 }
 

@@ -63,7 +63,7 @@ inline result<planned> named_presets(plan const& p, profile_set const& profiles,
     for (auto const& each : p.categories_named) {
         auto const known = key::words_of(categories);
         if (std::find(known.begin(), known.end(), each) == known.end())
-            return caller_error(cat("unknown category \"", each, "\"; the categories are ",
+            return caller_error(cat("unknown category \"", each, "\"; categories: ",
                 key::listed(categories)));
         for (auto const& profile : built_in_profiles)
             if (profile.category == each) want(profile.name);

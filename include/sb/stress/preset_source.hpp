@@ -84,7 +84,7 @@ inline result<sourced_presets> find_presets(source_request const& request, looku
     if (!request.files.empty()) {
         is(source::preset_file, request.files[request.turn % request.files.size()]);
         SB_TRY(auto const text, read(found.name));
-        if (trim(text).empty()) return input_error(cat(found.name, ": empty; a preset file holds presets as JSON"));
+        if (trim(text).empty()) return input_error(cat(found.name, ": empty; a preset file has presets as JSON"));
         SB_CHECK(take(text));
         return found;
     }

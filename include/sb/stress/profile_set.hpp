@@ -63,7 +63,7 @@ public:
     /// at each. A profile of a user's hides one of ours of the same name.
     result<void> add(std::string_view text, std::string_view file, std::string_view otherwise) {
         if (trim(text).empty())
-            return input_error(cat(file, ": empty; a profile file holds a JSON object of profiles"));
+            return input_error(cat(file, ": empty; a profile file is a JSON object of profiles"));
         SB_TRY(auto const document, json::parse_document(text, file));
         auto const* const all = document.if_object();
         if (!all) return input_error(cat(file, ": not a JSON object of profiles"));
@@ -157,7 +157,7 @@ private:
             return input_error(cat(file, ": profile \"", name, "\": ", what));
         };
         if (name.empty() || name.find_first_of("+,= \t\n") != std::string::npos)
-            return wrong("a name without blanks and without + , = is wanted");
+            return wrong("write a name without blanks, +, comma or =");
         leveled_profile p{name, "custom", cat("from ", file), {}};
         object common, beside; // keys that hold at each level; levels without the word
         object const* levels = nullptr;
@@ -171,7 +171,7 @@ private:
             else return wrong(cat("unknown member \"", member, "\"; it takes levels, or preset keys in upper case"));
         }
         if (!beside.empty()) {
-            if (levels) return wrong(cat("\"", beside.members().front().first, "\" stands beside levels, not in them"));
+            if (levels) return wrong(cat("\"", beside.members().front().first, "\" belongs beside levels, not in them"));
             levels = &beside;
         }
         if (levels) {
@@ -192,7 +192,7 @@ private:
             for (auto const* label : {&key::scenario_name, &key::severity, &key::seed, &key::overrides}) keys.erase(label->name); // the generator's to give
             if (auto const got = key::read(keys); got.has_error()) return wrong(got.error().what);
         }
-        if (seeded) remarks_.push_back(cat(file, ": profile \"", name, "\": its ", key::seed.name, " is left out; --seed says where chance begins"));
+        if (seeded) remarks_.push_back(cat(file, ": profile \"", name, "\": its ", key::seed.name, " is ignored; use --seed"));
         std::erase_if(custom_, [&](auto const& each) { return each.name == name; });
         custom_.push_back(std::move(p));
         return {};

@@ -170,7 +170,7 @@ private:
         auto const end = std::min(text.find('\n'), text.size());
         auto const wrong = fault_in(std::string_view{text}.substr(0, end));
         no(start_line_, start_byte_ + wrong.at,
-            std::string{wrong.what.empty() ? "a value where none can be" : wrong.what});
+            std::string{wrong.what.empty() ? "unexpected value" : wrong.what});
         if (end == text.size()) return;
         auto const line = std::exchange(line_, start_line_ + 1);
         auto const byte = std::exchange(byte_, 1);

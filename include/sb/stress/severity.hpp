@@ -24,7 +24,7 @@ struct severity {
             auto const profile = trim(part.substr(0, equals));
             auto const level = equals == std::string_view::npos ? std::string_view{} : trim(part.substr(equals + 1));
             if (profile.empty() || (equals != std::string_view::npos && level.empty()))
-                wrong = part.empty() ? "nothing between commas" : cat("\"", part, "\"");
+                wrong = part.empty() ? "empty item between commas" : cat("\"", part, "\"");
             else if (equals != std::string_view::npos) s.by_profile.emplace(profile, level);
             else if (!s.for_all.empty()) wrong = cat("\"", part, "\" after \"", s.for_all, "\"");
             else s.for_all = profile;

@@ -268,7 +268,7 @@ private:
         if (state.by != question_.by || state.metric != question_.metric) return ++counts_.other_partial, true;
         exact_integer sum, squares;
         if (state.n < 0 || state.n > most_values || !read_terms(state.sum, sum) || !read_terms(state.squares, squares) || squares.negative())
-            return bad(lines_.line().data(), "not the state of a sum");
+            return bad(lines_.line().data(), "not a valid state of a sum");
         read_scores(); // in their order
         auto& group = table_.of_name(state.name);
         group.values.merge(state.n, std::move(sum), std::move(squares));

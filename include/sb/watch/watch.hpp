@@ -133,7 +133,7 @@ private:
         order.folder = what.folder.empty() ? nullptr : room_->put(what.folder);
         order.reports = reports_ = room_->put_reports(static_cast<std::size_t>(what.copies)); // what lies there may change: it is not read back
         if (!path || !order.argv || !order.shell_argv || !order.environment || !reports_)
-            return system_error("the command and its environment are larger than exec takes");
+            return system_error("the command and its environment are too large for exec");
         return {};
     }
 
@@ -201,7 +201,7 @@ private:
         unique_fd in{retry([&] { return ::open(what.in.c_str(), O_RDONLY | O_CLOEXEC); })};
         struct stat facts {};
         if (!in || ::fstat(in.get(), &facts) != 0) return last_error("open", what.in_called);
-        if (facts.st_nlink == 0) return system_error(cat("open ", what.in_called, ": ", std::strerror(ENOENT), " any more; it was removed or replaced"));
+        if (facts.st_nlink == 0) return system_error(cat("open ", what.in_called, ": ", std::strerror(ENOENT), "; it was removed or replaced"));
         return in;
     }
     /// Behind walls a pipe of the pool, for when a run is over nobody has an end of it but us. Elsewhere it is made anew: a
