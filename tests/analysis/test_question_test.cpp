@@ -21,7 +21,7 @@ std::string refused(char const* test, std::function<void(test_question&)> const&
 
 TEST_CASE("what is asked without an option can be answered, but for a margin that nobody else knows") {
     for (auto const* test : {"adf", "kpss", "pp", "levene", "ks", "psi", "compare", "correlation", "trend", "forecast", "changepoint", "ci"}) CHECK(refused(test).empty());
-    CHECK(refused("converged").starts_with("say with --margin"));
+    CHECK(refused("converged").starts_with("--margin is missing"));
 }
 
 TEST_CASE("the ends of each range are taken, and what lies beyond is refused by its option's name") {
@@ -50,8 +50,8 @@ TEST_CASE("the ends of each range are taken, and what lies beyond is refused by 
 TEST_CASE("options that do not go together are refused") {
     CHECK(refused("pp", [](auto& q) { q.regression = "ctt"; }) == "--regression ctt: pp takes n, c or ct");
     CHECK(refused("kpss", [](auto& q) { q.regression = "n"; }) == "--regression n: kpss takes c or ct");
-    CHECK(refused("adf", [](auto& q) { q.autolag = "none"; }).starts_with("--autolag none: say with --maxlag"));
-    CHECK(refused("changepoint", [](auto& q) { q.alpha = 0.01, q.shuffles = 98; }).ends_with(": 98 --shuffles cannot show so little"));
+    CHECK(refused("adf", [](auto& q) { q.autolag = "none"; }).starts_with("--autolag none needs --maxlag"));
+    CHECK(refused("changepoint", [](auto& q) { q.alpha = 0.01, q.shuffles = 98; }).ends_with(": 98 --shuffles are too few to show it; give more"));
     CHECK(refused("changepoint", [](auto& q) { q.alpha = 0.01, q.shuffles = 99; }).empty()); // one of a hundred orders
     CHECK_FALSE(refused("ci", [](auto& q) { q.method = "bootstrap", q.confidence = 0.99995; }).empty());
 }

@@ -54,7 +54,7 @@ TEST_CASE("without presets a command runs once under normal, and each repetition
     CHECK(std::count(written.begin(), written.end(), '\n') == 3);
     CHECK(written.find(R"({"kind":"run")") == 0);
     CHECK(written.find(R"("scenario":"normal")") != std::string::npos);
-    CHECK(at.said().find("nothing is isolated or limited but time and output") != std::string::npos);
+    CHECK(at.said().find("no isolation; only time and output are limited") != std::string::npos);
 }
 
 TEST_CASE("a table has a row for each scenario, and the first failure is told with its reason") {

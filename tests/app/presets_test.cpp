@@ -62,7 +62,7 @@ TEST_CASE("what cannot be meant is refused") {
     };
     CHECK(refused([](auto& asked) { asked.seed = -1; }) == "--seed: must be from 0 to 9007199254740991");
     CHECK(refused([](auto& asked) { asked.count = -1; }) == "--count: must be 0 or more");
-    CHECK(refused([](auto& asked) { asked.profiles = {" , "}; }) == "--profile: names nothing");
+    CHECK(refused([](auto& asked) { asked.profiles = {" , "}; }) == "--profile: the name is empty");
     CHECK(refused([](auto& asked) { asked.set = {"MEMORY_LIMIT"}; }).starts_with("--set: "));
     CHECK(at.written().empty());
 }

@@ -36,7 +36,7 @@ TEST_CASE("a note stands below for each mark that there is, and for no other") {
     auto first = row("a", 3, 2), second = row("b", 3, 1);
     first.lo = 1, first.hi = 2, second.lo = 1, second.hi = 2;
     CHECK(sb::app::rank_notes({first, first}, "normal", false).empty());
-    CHECK(sb::app::rank_notes({first, second}, "normal", false) == "ordered by total; n differs (1 to 2): --sort mean compares what a run is worth\n");
+    CHECK(sb::app::rank_notes({first, second}, "normal", false) == "ordered by total; n differs (1 to 2): --sort mean compares single runs\n");
     CHECK(sb::app::rank_notes({first, second}, "normal", true).empty());
     first.effect = 0, first.tie = true, second.overlaps_baseline = true;
     CHECK(sb::app::rank_notes({first, second}, "\x1b[1m", true) == "effect: mean against \\x1b[1m\n=  the same mean as another row: ordered by total, then by name\n"

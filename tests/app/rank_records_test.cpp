@@ -44,7 +44,7 @@ TEST_CASE("states are written instead of rows, and add up to the same ranking") 
     {
         sb::test::tool_io at;
         REQUIRE_FALSE(sb::app::write_ranks(at.io, asked).has_error());
-        CHECK(at.said().find("--partial writes states, one JSON line each: --format csv is for rows") != std::string::npos);
+        CHECK(at.said().find("--partial writes states as JSON lines; --format csv is ignored") != std::string::npos);
         states = at.written();
     }
     scratch_file const file{states};
@@ -64,14 +64,14 @@ TEST_CASE("where nothing can be ranked it is said why") {
     };
     CHECK(said("\n") == "sb-x: warning: nothing to rank: the input is empty\n");
     CHECK(said("{\"kind\":\"sample\",\"scenario\":\"a\"}\n") == "sb-x: warning: nothing to rank: no line has a number as \"roi\"\n");
-    CHECK(said("{\"kind\":\"sample\",\"roi\":1}\n") == "sb-x: warning: nothing to rank: no line says its scenario\n");
+    CHECK(said("{\"kind\":\"sample\",\"roi\":1}\n") == "sb-x: warning: nothing to rank: no line has a scenario\n");
 }
 
 TEST_CASE("a folder stands for the history in it") {
     char folder[] = "/tmp/sb-test-XXXXXX";
     REQUIRE(::mkdtemp(folder));
     sb::test::tool_io at;
-    CHECK(std::string{sb::app::write_ranks(at.io, ask(folder, "csv")).error().what} == std::string{folder} + ": no roi_history.json in it");
+    CHECK(std::string{sb::app::write_ranks(at.io, ask(folder, "csv")).error().what} == std::string{folder} + ": has no roi_history.json");
     auto const history = std::string{folder} + "/roi_history.json";
     REQUIRE(::symlink("/dev/null", history.c_str()) == 0);
     CHECK_FALSE(sb::app::write_ranks(at.io, ask(folder, "csv")).has_error());
@@ -84,5 +84,5 @@ TEST_CASE("a baseline that is no row has no effects, and that is said") {
     auto asked = ask(runs.path(), "jsonl");
     asked.baseline = "calm";
     REQUIRE_FALSE(sb::app::write_ranks(at.io, asked).has_error());
-    CHECK(at.said().find("no scenario is called \"calm\": there are no effects") != std::string::npos);
+    CHECK(at.said().find("no scenario is called \"calm\", so there are no effects") != std::string::npos);
 }

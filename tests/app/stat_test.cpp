@@ -58,7 +58,7 @@ TEST_CASE("pairs with one side are left out and told") {
     scratch_file const first{"1\n2\n\n4\n6\n"}, second{"2\n4\n6\n8\n13\n"};
     sb::test::tool_io at;
     REQUIRE_FALSE(sb::app::answer_test(at.io, ask("correlation", {first.path(), second.path()})).has_error());
-    CHECK(at.said() == "sb-x: warning: 1 of 5 pairs has one side only and is left out\n");
+    CHECK(at.said() == "sb-x: warning: 1 of 5 pairs has only one side and is left out\n");
 }
 
 TEST_CASE("what cannot be asked is refused before a file is opened") {
@@ -67,9 +67,9 @@ TEST_CASE("what cannot be asked is refused before a file is opened") {
     CHECK(refused(ask("ci", {"-", "-"})) == "-: standard input can be read once");
     auto by = ask("ci", {"no such file"});
     by.from.by = "g";
-    CHECK(refused(by) == "--by is for JSON lines: say with --field which number of them is meant");
+    CHECK(refused(by) == "--by needs --field, which names the number of each JSON line");
     at.io.in_terminal = true;
-    CHECK(refused(ask("ci", {})) == "give it a file of numbers, or numbers on its standard input");
+    CHECK(refused(ask("ci", {})) == "no input; give a file of numbers, or numbers on standard input");
 }
 
 TEST_CASE("an option that would do nothing is refused where the command line has it, and nowhere else") {

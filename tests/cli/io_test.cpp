@@ -13,9 +13,9 @@ TEST_CASE("of many bad lines the first ten are told, then how many more there ar
     CHECK(told.starts_with("sb-x: f: line 1, byte 3: no JSON\n"));
     CHECK(told.ends_with("sb-x: f: line 10, byte 3: no JSON\n"));
     at.io.tell_rest();
-    CHECK(at.said() == told + "sb-x: and 2 more bad lines: --verbose tells each\n");
+    CHECK(at.said() == told + "sb-x: and 2 more bad lines; --verbose shows each\n");
     at.io.tell_rest(); // and not again
-    CHECK(at.said().size() == told.size() + std::string{"sb-x: and 2 more bad lines: --verbose tells each\n"}.size());
+    CHECK(at.said().size() == told.size() + std::string{"sb-x: and 2 more bad lines; --verbose shows each\n"}.size());
 }
 
 TEST_CASE("who asks for more is told each bad line") {

@@ -80,7 +80,7 @@ TEST_CASE("of many names a report tells the first") {
     CHECK(told.use_line().empty());
     CHECK(told.ignore_line().empty());
     for (int i = 1; i <= 14; ++i) told.ignored.push_back("N" + std::to_string(i));
-    CHECK(told.ignore_line().find("ignored N1, N2, N3, N4, N5, N6, N7, N8, N9, N10, N11, N12 and 2 more: ") != std::string::npos);
+    CHECK(told.ignore_line().find("ignored N1, N2, N3, N4, N5, N6, N7, N8, N9, N10, N11, N12 and 2 more, because ") != std::string::npos);
 }
 
 TEST_CASE("what lies in the current folder is known by where it is, not by its name") {

@@ -33,7 +33,7 @@ int says(std::string_view wanted, Attempt attempt) {
 TEST_CASE("a write that is cut short is an error that says so, and never an older one's") {
     std::string const twenty(20, 'x'), ten(10, 'x');
     CHECK(says("done", [&](int fd) { return sb::write_once(fd, ten, "it"); }) == 0);
-    CHECK(says("write it: it took 10 of 20 bytes", [&](int fd) { return sb::write_once(fd, twenty, "it"); }) == 0);
+    CHECK(says("write it: the kernel took only 10 of 20 bytes", [&](int fd) { return sb::write_once(fd, twenty, "it"); }) == 0);
     CHECK(says("done", [&](int fd) { return sb::write_all(fd, ten, "it"); }) == 0);
     CHECK(says("write it: File too large", [&](int fd) { return sb::write_all(fd, twenty, "it"); }) == 0);
     CHECK(said(sb::write_once("/nowhere/knob", "1")) == "open /nowhere/knob: No such file or directory");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of amount.hpp, bits.hpp, burst.hpp, concurrency_level.hpp, cpu_limit.hpp, cpu_seconds.hpp, definition.hpp, device.hpp, disk_limit.hpp, end.hpp, failure_modes.hpp, file_limit.hpp, guest.hpp, host.hpp, label.hpp, limits_manual.hpp, memory_limit.hpp, network.hpp, open_files_limit.hpp, output_limit.hpp, payload.hpp, pids_limit.hpp, preset_amounts.hpp, read.hpp, security_level.hpp, setup.hpp, timeout.hpp and upstream.hpp.
+// Tests of amount.hpp, bits.hpp, burst.hpp, concurrency_level.hpp, cpu_limit.hpp, cpu_seconds.hpp, definition.hpp, device.hpp, disk_limit.hpp, end.hpp, failure_modes.hpp, file_limit.hpp, guest.hpp, host.hpp, label.hpp, limits_manual.hpp, memory_limit.hpp, network.hpp, open_files_limit.hpp, output_limit.hpp, payload.hpp, pids_limit.hpp, read.hpp, security_level.hpp, setup.hpp, timeout.hpp and upstream.hpp.
 #include "support/catch.hpp"
 #include <sb/key/amount.hpp>
 #include <sb/key/bits.hpp>
@@ -143,7 +143,7 @@ TEST_CASE("what a key does not take is an error that says what it takes") {
     CHECK(fault("TIMEOUT", -1) == "TIMEOUT: -1 is not valid; it takes 0.001 to 2592000 s");
     CHECK(fault("CPU_LIMIT", value{}) == "CPU_LIMIT: null is not valid; it takes 0.01 to 64 cores");
     CHECK(fault("CPU_LIMTI",
-        1) == "unknown preset key \"CPU_LIMTI\"; did you mean \"CPU_LIMIT\"? a variable of the workload's own is written ENV_NAME");
+        1) == "unknown preset key \"CPU_LIMTI\"; did you mean \"CPU_LIMIT\"? to set a variable of the workload, write ENV_NAME");
     CHECK(fault("cpu_limit", 1).find("did you mean \"CPU_LIMIT\"?") != std::string::npos);
     CHECK(fault("FAILURE_MODES",
         "disk,hostil_input").find("unknown word \"hostil_input\"; did you mean \"hostile_input\"?") != std::string::npos);
@@ -225,12 +225,12 @@ TEST_CASE("what holds where a preset is silent is what help and manual say") {
         definition const& key;
         value is;
         std::string_view manual, help;
-    } const rows[] = {{timeout, value{30.0}, "30 s where a preset is silent", "30 where a preset is silent"},
-                      {output_limit, value{8388608}, "8 MiB where a preset is silent", ""},
-                      {open_files_limit, value{1024}, "1024 where a preset is silent", ""},
-                      {pids_limit, value{1024}, "1024 where a preset is silent", ""},
-                      {security_level, value{3}, "3 where a preset is silent", "3 where a preset is silent"},
-                      {disk_limit, value{std::int64_t{1} << 30}, "half of the machine's memory for all `--jobs` together where a preset is silent", ""}};
+    } const rows[] = {{timeout, value{30.0}, "default 30 s", "default 30"},
+                      {output_limit, value{8388608}, "default 8 MiB", ""},
+                      {open_files_limit, value{1024}, "default 1024", ""},
+                      {pids_limit, value{1024}, "default 1024", ""},
+                      {security_level, value{3}, "default 3", "default 3"},
+                      {disk_limit, value{std::int64_t{1} << 30}, "Default: half of the machine's memory, divided by `--jobs`", ""}};
     std::size_t with_default = 0;
     for (auto const* k : list) with_default += k->by_default ? 1 : 0;
     CHECK(with_default == std::size(rows));

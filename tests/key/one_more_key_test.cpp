@@ -46,7 +46,7 @@ TEST_CASE("where it cannot act the reason is told, and since it is a limit that 
     CHECK(got.unsupported[0].why == why);
     CHECK(got.loose == std::vector<std::string>{"SPARE_CORES cannot be enforced: " + why});
     CHECK(got.setup.cpus == key::setup::none);
-    CHECK(ask({{"SPARE_CORES", 0}}, more_keys, {.limits = false})->unsupported[0].why == "--isolate none: nothing is limited but time and output");
+    CHECK(ask({{"SPARE_CORES", 0}}, more_keys, {.limits = false})->unsupported[0].why == "--isolate none limits only time and output");
 }
 
 TEST_CASE("its plan follows from the host alone") {

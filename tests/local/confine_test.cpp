@@ -127,7 +127,7 @@ TEST_CASE("a caller that ignores the ends of its children gets the answer all th
     CHECK(end == 0);
 }
 
-TEST_CASE("the caller's memory is not taken for the command's", "[box]") { // as nobody too, for whom no group counts
+TEST_CASE("the caller's memory is not taken for the command's", "[sandbox]") { // as nobody too, for whom no group counts
     NEEDS_ISOLATION();
     std::string const mine(std::size_t{200} << 20, 'x');
     auto const little = shell("true");

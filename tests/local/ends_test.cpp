@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-<#include <sb/local/ends.hpp>
-=#include <cerrno>
+#include <sb/local/ends.hpp>
+#include <cerrno>
 #include <csignal>
 #include <string>
 #include <vector>

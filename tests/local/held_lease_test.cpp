@@ -3,8 +3,8 @@
 #include "support/group.hpp"
 #include "support/victim.hpp"
 #include <sb/cgroup/cgroup_host.hpp>
-<#include <sb/local/held_lease.hpp>
-=#include <algorithm>
+#include <sb/local/held_lease.hpp>
+#include <algorithm>
 #include <csignal>
 #include <sys/wait.h>
 
@@ -243,8 +243,8 @@ TEST_CASE("files that are no lease are left alone and named") {
     CHECK(sweep_leases(data.path(), stuck) == 0);
     CHECK(names(data / "leases") == before);
     CHECK(stuck.size() == 7);
-    for (auto const& line : stuck) CHECK(line.ends_with(", left alone"));
-    CHECK(std::any_of(stuck.begin(), stuck.end(), [&](auto const& l) { return l == data / "leases/notes: not a lease, left alone"; }));
+    for (auto const& line : stuck) CHECK(line.ends_with("; not removed"));
+    CHECK(std::any_of(stuck.begin(), stuck.end(), [&](auto const& l) { return l == data / "leases/notes: not a lease; not removed"; }));
 }
 
 TEST_CASE("a lease that names a folder which holds no control groups touches nothing there") {

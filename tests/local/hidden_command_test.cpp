@@ -34,7 +34,7 @@ TEST_CASE("the interpreter of a script of the caller's own in the workspace is l
     put(at.here / "work/other", "#!" + (at.here / "tool") + "\n", 0700);
     auto const why = at.why(at.here / "work/other");
     REQUIRE(why);
-    CHECK(why->starts_with("its interpreter " + (at.here / "tool") + " is hidden behind the sandbox's own /tmp"));
+    CHECK(why->starts_with("its interpreter " + (at.here / "tool") + " is hidden by the sandbox's own /tmp"));
 }
 
 TEST_CASE("an interpreter that is no file is not opened") {

@@ -101,8 +101,8 @@ TEST_CASE("of a limit beyond the machine what there is is held, unless it was gi
     CHECK(beyond->applied[0].requested == sb::value{"4Gi"});
     CHECK(beyond->applied[0].achieved == sb::value{small.memory_bytes});
     CHECK(beyond->loose.empty());
-    CHECK(beyond->lowered == std::vector<std::string>{"MEMORY_LIMIT 4Gi is more than this machine has: 2.0 GiB are held",
-                                                      "PIDS_LIMIT 32769 is more than this machine has: 32768 processes are held"});
+    CHECK(beyond->lowered == std::vector<std::string>{"MEMORY_LIMIT 4Gi is more than this machine has; capped at 2.0 GiB",
+                                                      "PIDS_LIMIT 32769 is more than this machine has; capped at 32768 processes"});
     auto const by_hand = ask({{"MEMORY_LIMIT", "4Gi"}, {"OVERRIDES", sb::array{"MEMORY_LIMIT"}}});
     REQUIRE(by_hand.has_error());
     CHECK(by_hand.error().on == sb::blame::caller);
@@ -155,7 +155,7 @@ TEST_CASE("the files of a whole run are counted where its processes could have m
     auto const silent = ask({});
     CHECK(silent.setup.open_files == 1024);
     CHECK(silent.setup.all_files == 200'000);
-    CHECK(told(silent) == "RLIMIT_NOFILE, each process, by default; all together less than 200000, counted");
+    CHECK(told(silent) == "RLIMIT_NOFILE, each process, by default; counted, fewer than 200000 for all runs together");
     CHECK(ask({{"PIDS_LIMIT", 3}}).setup.all_files == sb::key::setup::none); // 3 x (1024 + 65530) are 199,662
     CHECK(told(ask({{"PIDS_LIMIT", 3}})) == "RLIMIT_NOFILE, each process, by default");
     CHECK(ask({{"PIDS_LIMIT", 3}, {"OPEN_FILES_LIMIT", 1200}}).setup.all_files == 200'000);

@@ -208,7 +208,7 @@ TEST_CASE("who looks ends what holds more than its share, and nothing that holds
 
 TEST_CASE("a group that counts sockets apart bounds what they hold, and says the most") {
     auto const host = groups_here();
-    if (host.version(controller::memory) != 1) {
+    if (host.version(sb::cgroup::controller::memory) != 1) {
         REQUIRE_FALSE((kernel::text_of("/proc/self/cgroup").find(":memory:") != std::string::npos && kernel::gives_group("memory")));
         WARN("SKIPPED: no v1 group for memory: on v2 it holds sockets with all else");
         return;

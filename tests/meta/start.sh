@@ -37,6 +37,7 @@ bad=0
 for tool in "$bin"/sb "$bin"/sb-*; do
     [ "$(basename "$tool")" = sb-settings ] && continue # yaml-cpp's own; it runs only when there is a YAML file
     has=$(initialisers "$tool")
+    [ "$(basename "$tool")" != sb-exec ] || has=$((has - 1)) # Boost.Asio notes its error categories and the keys of its services
     [ "$has" -le "$allowed" ] || { echo "$(basename "$tool"): $has initialisers before main, an empty program has $allowed"; bad=1; }
     if readelf -dW "$tool" 2>/dev/null | grep -q NEEDED; then echo "$(basename "$tool"): is not static"; bad=1; fi
 done

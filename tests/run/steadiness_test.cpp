@@ -127,7 +127,7 @@ TEST_CASE("a machine with other work is told with figures, and an idle or unknow
     auto const loaded = beside(0, 0.5, 1);
     REQUIRE(loaded.size() == 1);
     CHECK(loaded[0] == "other processes used 1.00 of 2 processors while runs were made (2.0 s in 2.0 s)");
-    CHECK(says(beside(0, 0.5, 2).at(0), "runs of --jobs among them"));
+    CHECK(says(beside(0, 0.5, 2).at(0), "including other runs of --jobs"));
     auto const stolen = beside(0.05, 0, 1);
     REQUIRE(stolen.size() == 1);
     CHECK(stolen[0] == "a hypervisor took 5.0 % of the processors' time while runs were made (steal, 0.20 s of 4.0 s)");

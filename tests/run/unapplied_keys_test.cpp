@@ -35,7 +35,7 @@ TEST_CASE("one that differs from the baseline by nothing that acted ran as the b
     all.add(run("spike", {half}, {"CPU_SPIKE"}));
     all.add(run("normal", {one}, {}));
     CHECK(all.remarks() == std::vector<std::string>{
-        "hostile_input: FAILURE_MODES, PAYLOAD_COUNT did not act (unsupported here); none of its keys acted: it ran as normal did",
+        "hostile_input: FAILURE_MODES, PAYLOAD_COUNT did not act (unsupported here); none of its keys acted, so it ran like normal",
         "spike: CPU_SPIKE did not act (unsupported here)"});
     CHECK(all.of("hostile_input") == acted::as_baseline);
     CHECK(all.of("spike") == acted::in_part);

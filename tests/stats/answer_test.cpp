@@ -12,7 +12,7 @@ TEST_CASE("each reason has words of its own, and an answer has none", "[answer:o
     CHECK(std::string{name_of(no_answer::none)}.empty());
     std::set<std::string> words;
     for (auto why = static_cast<int>(no_answer::too_short); why <= static_cast<int>(no_answer::bad_request); ++why) words.insert(name_of(static_cast<no_answer>(why)));
-    CHECK(words == std::set<std::string>{"too short", "not finite", "constant", "collinear", "perfect fit", "zero degrees of freedom", "asked for more than the values allow"});
+    CHECK(words == std::set<std::string>{"too short", "not finite", "constant", "collinear", "perfect fit", "zero degrees of freedom", "too few values for what was asked"});
 }
 
 TEST_CASE("a NaN or an infinity anywhere is found", "[answer:property][answer:degenerate]") {

@@ -317,7 +317,7 @@ TEST_CASE("what is wrong in a profile file is said with its place") {
     CHECK(fault(R"({"a":{"CPU_LIMIT":"400"}})") == "my.json: profile \"a\": CPU_LIMIT: \"400\" is not valid; it takes 0.01 to 64 cores");
     CHECK(fault(R"({"a":{"levels":{"low":{"CPU_LIMTI":"1"}}}})").find("my.json: profile \"a\": unknown preset key \"CPU_LIMTI\"; did you mean \"CPU_LIMIT\"?") == 0);
     CHECK(fault(R"({"a":{"cpu":"1"}})") == "my.json: profile \"a\": unknown member \"cpu\"; it takes levels, or preset keys in upper case");
-    CHECK(fault(R"({"a+b":{"CPU_LIMIT":"1"}})").find("my.json: profile \"a+b\": a name without blanks") == 0);
+    CHECK(fault(R"({"a+b":{"CPU_LIMIT":"1"}})").find("my.json: profile \"a+b\": write a name without blanks") == 0);
     CHECK(fault(R"({"a":{}})") == "my.json: profile \"a\": no level in it");
     CHECK(fault("{}") == "my.json: no profile in it");
     CHECK(fault(R"({"a":{"levels":{"low":{"CPU_LIMIT":1}},"high":{"CPU_LIMIT":2}}})") == "my.json: profile \"a\": \"high\" belongs beside levels, not in them");

@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
         auto const file = sb::open_file(picture, O_WRONLY | O_CREAT | O_TRUNC, 0644);
         return !file.has_error() && ::write(file->get(), drawn.data(), drawn.size()) == static_cast<ssize_t>(drawn.size()) ? 0 : 4;
     }
-    auto const there = sb::read_file(picture), text = sb::read_file(page), self = sb::read_file(__FILE__);
+    auto const there = sb::read_file(picture), text = sb::read_file(page), self = sb::read_file(page.substr(0, page.find("docs/how-to/")) + "tests/views/series_page.cpp");
     if (there.has_error() || text.has_error() || self.has_error()) return std::fprintf(stderr, "series_page: %s or its chart cannot be read\n", page.c_str()), 4;
     int bad = 0;
     if (*there != drawn) std::fprintf(stderr, "series_page: %s is not what is drawn now; to rewrite it: series_page %s --write\n", picture.c_str(), page.c_str()), bad = 1;

@@ -88,7 +88,7 @@ elif [ "$user" = 0 ]; then
     unit files '~[#remove_tree_test]~[#copy_tree_test]~[#own_folder_test]'
     unit filter '~[#filter_test]'
 else
-    for layer in process machine watch sandbox; do unit $layer '[box]'; done
+    for layer in process machine watch sandbox; do unit $layer '[sandbox]'; done
 fi
 ranked() {
     sb-presets --count 3 --seed 7 | sb-exec -- true | sb-rank >ranked || return

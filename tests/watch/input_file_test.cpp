@@ -93,7 +93,7 @@ TEST_CASE("a link of another user's leads root to no other file", "[input]") {
     folder here;
     put(here / "secret", "root's");
     REQUIRE((::symlink("secret", (here / "link").c_str()) == 0 && ::lchown((here / "link").c_str(), 65534, 65534) == 0));
-    CHECK(input_file::open(here / "link").error().what.find("goes through a link of uid 65534's") != std::string::npos);
+    CHECK(input_file::open(here / "link").error().what.find("goes through a link of uid 65534") != std::string::npos);
     REQUIRE(::lchown((here / "link").c_str(), 0, 0) == 0);
     CHECK(read_all(input_file::open(here / "link").value().name()) == "root's");
 }

@@ -87,7 +87,7 @@ suite_nested() {
     else
         echo 'nested    skipped the part with docker: no daemon answers' # its kind of container, with parts of /proc hidden, is above
     fi
-    note "$(within 'sb-exec in sb-exec' 4 '^sb-exec: full isolation cannot be had here: [^\\]*\\nstatus')"
+    note "$(within 'sb-exec in sb-exec' 4 '^sb-exec: full isolation is not possible here: [^\\]*\\nstatus')"
     note "$(within 'sb-exec in sb-exec, basic' 0 'class' --isolate basic)"
     note "$(within 'sb-exec in sb-exec, degraded' 0 'class' --allow-degraded)"
     done+=('sb-exec itself')

@@ -186,7 +186,7 @@ private:
         if (all.owners) plan_.owners = unique_fd{::fcntl(all.owners.get(), F_DUPFD_CLOEXEC, 3)};
     }
 
-    /// After an end by the signal of FILE_LIMIT, which anybody can raise: was there such a file?
+    /// After an end by the signal of the limit on files, which anybody can raise: was there such a file?
     bool reached_file_limit(watch::outcome const& got) const {
         auto const signalled = [](watch::copy_end const& each) { return WIFSIGNALED(each.status) && WTERMSIG(each.status) == SIGXFSZ; };
         if (this_.file_bytes < 0 || (!got.orphan_broke_file_limit && std::none_of(got.copies.begin(), got.copies.end(), signalled))) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include <sb/key/preset.hpp>
-#include <sb/stress/source.hpp>
+#include <sb/key/preset_amounts.hpp>
+#include <sb/stress/preset_source.hpp>
 
 using namespace sb;
 
