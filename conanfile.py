@@ -31,9 +31,8 @@ class SandbenchConan(ConanFile):
     topics = ("sandbox", "benchmark", "stress-testing", "statistics", "json-lines", "header-only")
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
-    # False: without the layer that pipes through range-v3, or the one that reads YAML, and without the library it needs
-    options = {"with_views": [True, False], "with_yaml": [True, False]}
-    default_options = {"with_views": True, "with_yaml": True}
+    options = {"with_yaml": [True, False]} # False: without the layer that reads YAML, and the library that it needs
+    default_options = {"with_yaml": True}
     exports = "docs/layers.txt", "docs/dependencies.txt"
     exports_sources = "include/*", "LICENSE"
     no_copy_source = True

@@ -2,7 +2,13 @@
 // Rows for people (aligned), for spreadsheets (CSV) and for documents (Markdown).
 #pragma once
 #include <sb/cli/terminal.hpp>
+#include <sb/core/text.hpp>
 #include <algorithm>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/concat.hpp>
+#include <range/v3/view/counted.hpp>
+#include <range/v3/view/join.hpp>
+#include <range/v3/view/transform.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,45 +63,34 @@ public:
     }
     /// RFC 4180, lines end with LF. A terminal gets cells that it does not obey, all else what they are.
     std::string csv(bool to_terminal = false) const {
-        std::string out;
-        auto const put = [&](std::vector<std::string> const& cells) {
-            for (std::size_t c = 0; c < cells.size(); ++c) {
-                if (c) out += ',';
-                auto const cell = to_terminal ? printable(cells[c]) : cells[c];
-                if (cell.find_first_of(",\"\r\n") == std::string::npos) {
-                    out += cell;
-                    continue;
-                }
-                out += '"';
-                for (char const each : cell) out += each == '"' ? "\"\"" : std::string(1, each);
-                out += '"';
-            }
-            out += '\n';
+        auto const quoted = [&](std::string const& cell) {
+            auto text = to_terminal ? printable(cell) : cell;
+            if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+            return '"' + replaced(text, '"', "\"\"") + '"';
         };
-        put(titles_);
-        for (auto const& cells : rows_) put(cells);
-        return out;
+        return lines(quoted, ",");
     }
     std::string markdown() const {
-        std::string out;
-        auto const put = [&](std::vector<std::string> const& cells) {
-            out += '|';
-            for (auto const& cell : cells) {
-                out += ' ';
-                for (char const each : printable(cell)) out += each == '|' ? "\\|" : std::string(1, each);
-                out += " |";
-            }
-            out += '\n';
-        };
-        put(titles_);
-        out += '|';
-        for (auto const side : sides_) out += side == align::right ? " ---: |" : " --- |";
-        out += '\n';
-        for (auto const& cells : rows_) put(cells);
-        return out;
+        auto const escaped = [](std::string const& cell) { return replaced(printable(cell), '|', "\\|"); };
+        auto under = sides_ | ranges::views::transform([](align side) { return std::string{side == align::right ? "---: | " : "--- | "}; }) | ranges::views::join | ranges::to<std::string>();
+        std::string text = lines(escaped, " | ", "| ", " |");
+        under.back() = '\n';
+        return text.insert(text.find('\n') + 1, "| " + under);
     }
 
 private:
+    static std::string replaced(std::string const& text, char each, char const* by) {
+        return text | ranges::views::transform([&](char c) { return c == each ? std::string{by} : std::string(1, c); }) | ranges::views::join | ranges::to<std::string>();
+    }
+    /// The titles and all rows, each cell as `shown` shows it.
+    template <class Shown>
+    std::string lines(Shown shown, std::string_view between, std::string_view before = {}, std::string_view after = {}) const {
+        auto const line = [&](std::vector<std::string> const& cells) {
+            return cat(before, cells | ranges::views::transform(shown) | ranges::views::join(between) | ranges::to<std::string>(), after, "\n");
+        };
+        return ranges::views::concat(ranges::views::counted(&titles_, 1), rows_) | ranges::views::transform(line) | ranges::views::join | ranges::to<std::string>();
+    }
+
     std::vector<std::string> titles_;
     std::vector<align> sides_;
     std::vector<std::size_t> least_;

@@ -6,9 +6,13 @@
 #include <sb/core/text.hpp>
 #include <sb/json/write.hpp>
 #include <cstdint>
+#include <cstddef>
 #include <map>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/iota.hpp>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace sb::run {
@@ -60,9 +64,14 @@ public:
     /// The i-th run. Interleaved goes through all presets once for each repetition (A B A B), so that a drift of the
     /// machine falls on all alike; grouped makes all repetitions of a preset before the next (A A B B).
     planned_run at(std::size_t i) const {
-        auto const rounds = static_cast<std::size_t>(repeat_ + warmup_);
-        auto const preset = order_ == run_order::interleaved ? i % ids_.size() : i / rounds;
-        auto const round = static_cast<int>(order_ == run_order::interleaved ? i / ids_.size() : i % rounds);
+        using ranges::views::cartesian_product;
+        auto const rounds = ranges::views::iota(0, repeat_ + warmup_);
+        auto const presets = ranges::views::iota(std::size_t{0}, ids_.size());
+        auto const place = static_cast<std::ptrdiff_t>(i);
+        int round = 0;
+        std::size_t preset = 0;
+        if (order_ == run_order::interleaved) std::tie(round, preset) = cartesian_product(rounds, presets)[place];
+        else std::tie(preset, round) = cartesian_product(presets, rounds)[place];
         planned_run run;
         run.preset = preset;
         run.rep = round < warmup_ ? -1 : first_rep_[preset] + round - warmup_;
