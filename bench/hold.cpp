@@ -2,7 +2,7 @@
 // hold MIB N CMD [ARG…]: a program that embeds the sandbox and holds MIB of memory of its own runs CMD confined, N times.
 // Prints a line a run: the peak memory that the sandbox tells, in bytes (unknown: it tells none); then "wait4" and what
 // the kernel tells of CMD, spawned by this very process.
-#include <sb/sandbox/confine.hpp>
+#include <sb/local/confine.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,10 +19,10 @@ int main(int argc, char** argv) {
     auto const held = std::make_unique<char[]>(bytes);
     std::memset(held.get(), 1, bytes);
     asm volatile("" : : "r"(held.get()) : "memory"); // a compiler may leave out memory that nobody looks at
-    sb::sandbox::confine_request what;
+    sb::local::confine_request what;
     what.argv.assign(argv + 3, argv + argc);
     for (long left = std::atol(argv[2]); left > 0; --left) {
-        auto const got = sb::sandbox::confine(what);
+        auto const got = sb::local::confine(what);
         if (got.has_error()) return std::fprintf(stderr, "hold: %s\n", got.error().what.c_str()), 4;
         if (!got->ok()) return std::fprintf(stderr, "hold: %s\n", got->how().c_str()), 4;
         if (got->peak_bytes) std::printf("%lld\n", static_cast<long long>(*got->peak_bytes));

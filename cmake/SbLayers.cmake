@@ -58,6 +58,20 @@ foreach(row IN LISTS sb_rows)
   endforeach()
 endforeach()
 
+# What of sb/json is compiled once (sb/json/source.hpp), for our own programs and for whoever takes the tree in as a folder;
+# with an installed sandbench a program includes that header in one of its files.
+if(TARGET simdjson::simdjson)
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/json_source.cpp" CONTENT "#include <sb/json/source.hpp>\n")
+  add_library(sb_json_source STATIC EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/json_source.cpp")
+  target_compile_features(sb_json_source PRIVATE cxx_std_20)
+  target_compile_options(sb_json_source PRIVATE -ffunction-sections -fdata-sections)
+  target_include_directories(sb_json_source PRIVATE "${PROJECT_SOURCE_DIR}/include")
+  target_link_libraries(sb_json_source PUBLIC Boost::headers simdjson::simdjson)
+  foreach(layer IN ITEMS json record)
+    target_link_libraries(sb_${layer} INTERFACE $<BUILD_INTERFACE:sb_json_source>)
+  endforeach()
+endif()
+
 add_library(sb_all INTERFACE)
 add_library(sandbench::sandbench ALIAS sb_all)
 set_target_properties(sb_all PROPERTIES EXPORT_NAME sandbench)

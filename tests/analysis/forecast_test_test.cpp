@@ -14,7 +14,7 @@ std::vector<double> series(int n) {
     for (int i = 0; i < n; ++i) values.push_back(0.5 * i + std::sin(i * i * 0.7));
     return values;
 }
-std::string model(sb::test_record const& r) { return std::string{r.besides.find("model")->string_or({})}; }
+std::string model(sb::test_record const& r) { return std::string{sb::string_or(*r.besides.if_contains("model"), {})}; }
 
 } // namespace
 
@@ -30,12 +30,12 @@ TEST_CASE("each step asked for has an interval around its mean, and the first is
     test_question asked;
     asked.steps = 7, asked.confidence = 0.9;
     auto const r = forecast_of(series(40), asked);
-    auto const* const steps = r.besides.find("steps")->if_array();
+    auto const* const steps = r.besides.if_contains("steps")->if_array();
     REQUIRE(steps);
     REQUIRE(steps->size() == 7);
-    CHECK(steps->front().if_object()->find("mean")->number_or(0) == *r.statistic);
+    CHECK(sb::number_or(*steps->front().if_object()->if_contains("mean"), 0) == *r.statistic);
     for (auto const& each : *steps) {
-        auto const at = [&](char const* name) { return each.if_object()->find(name)->number_or(NAN); };
+        auto const at = [&](char const* name) { return sb::number_or(*each.if_object()->if_contains(name), NAN); };
         CHECK((at("lo") < at("mean") && at("mean") < at("hi")));
     }
     // the line is at 20 to 23 there, with a wave of 1 upon it
@@ -44,13 +44,13 @@ TEST_CASE("each step asked for has an interval around its mean, and the first is
 
 TEST_CASE("forecasts of the second half are judged, each from what was before it") {
     auto const r = forecast_of(series(30), {});
-    CHECK(r.besides.find("judged")->number_or(0) == 15);
-    CHECK(r.besides.find("mae")->number_or(NAN) > 0);
-    CHECK(r.besides.find("skill")->number_or(NAN) <= 1);
+    CHECK(sb::number_or(*r.besides.if_contains("judged"), 0) == 15);
+    CHECK(sb::number_or(*r.besides.if_contains("mae"), NAN) > 0);
+    CHECK(sb::number_or(*r.besides.if_contains("skill"), NAN) <= 1);
 }
 
 TEST_CASE("where nothing can be fitted there is a reason and no step") {
     auto const r = forecast_of({1}, {});
     CHECK(r.reason);
-    CHECK(r.besides.find("steps") == nullptr);
+    CHECK(r.besides.if_contains("steps") == nullptr);
 }

@@ -8,8 +8,8 @@ using namespace sb::analysis;
 namespace {
 
 double number(sb::test_record const& r, char const* name) {
-    auto const* const found = r.besides.find(name);
-    return found ? found->number_or(NAN) : NAN;
+    auto const* const found = r.besides.if_contains(name);
+    return found ? sb::number_or(*found, NAN) : NAN;
 }
 columns two(std::vector<double> first, std::vector<double> second) { return {{"a", std::move(first)}, {"b", std::move(second)}}; }
 
@@ -20,7 +20,7 @@ TEST_CASE("samples that lie apart are so in one of ten choices") {
     CHECK(ks.statistic == 1);
     CHECK(*ks.p == Approx(0.1).epsilon(1e-14));
     CHECK(ks.n == 6);
-    CHECK(*ks.besides.find("exact")->if_bool());
+    CHECK(*ks.besides.if_contains("exact")->if_bool());
 }
 
 TEST_CASE("Levene's statistic is that of distances from the centre, by hand") {
@@ -49,7 +49,7 @@ TEST_CASE("two means three apart") {
     auto const paired = compare(two({1, 2, 3}, {4, 5, 6}), asked);
     CHECK(paired.reason == "perfect fit"); // each is three more: nothing is left to judge by
     CHECK(number(paired, "difference") == 3);
-    CHECK(paired.besides.find("rank_p") == nullptr);
+    CHECK(paired.besides.if_contains("rank_p") == nullptr);
 }
 
 TEST_CASE("lines, ranks and pairs of five that go together") {

@@ -10,8 +10,8 @@ using namespace sb::analysis;
 namespace {
 
 double besides(sb::test_record const& r, char const* name) {
-    auto const* const found = r.besides.find(name);
-    return found ? found->number_or(NAN) : NAN;
+    auto const* const found = r.besides.if_contains(name);
+    return found ? sb::number_or(*found, NAN) : NAN;
 }
 
 } // namespace
@@ -22,8 +22,8 @@ TEST_CASE("the three tests of a series say the same where it has no answer") {
         CHECK(r.reason == "constant");
         CHECK(r.n == 20);
         CHECK((!r.statistic && !r.p));
-        CHECK(r.besides.find("regression")->string_or({}) == "c");
-        CHECK(r.besides.find("lag") == nullptr);
+        CHECK(sb::string_or(*r.besides.if_contains("regression"), {}) == "c");
+        CHECK(r.besides.if_contains("lag") == nullptr);
     }
 }
 
@@ -38,7 +38,7 @@ TEST_CASE("the three tests of a series take their regression and lags from the q
     CHECK(besides(pp, "lag") == 3);
     CHECK(besides(adf, "nobs") == 57); // a difference less, and two lags
     CHECK(besides(pp, "nobs") == 59);
-    for (auto const& r : {adf, kpss, pp}) CHECK(r.besides.find("regression")->string_or({}) == "ct");
+    for (auto const& r : {adf, kpss, pp}) CHECK(sb::string_or(*r.besides.if_contains("regression"), {}) == "ct");
     asked.lags = "legacy";
     CHECK(besides(kpss_of(values, asked), "lag") == 11); // 12 (60/100)^(1/4) = 10.56
 }
@@ -60,7 +60,7 @@ TEST_CASE("the interval of a mean by each method holds the mean, and of one valu
         CHECK((besides(r, "lo") < 6.5 && besides(r, "hi") > 6.5));
         auto const one = interval_of({4}, asked);
         CHECK(one.statistic == 4);
-        CHECK((one.reason && one.besides.find("lo") == nullptr));
+        CHECK((one.reason && one.besides.if_contains("lo") == nullptr));
         auto const none = interval_of({}, asked);
         CHECK((none.reason && !none.statistic));
     }
@@ -72,13 +72,13 @@ TEST_CASE("a change is where the values are others, with the means on both sides
     std::vector<double> values;
     for (int i = 0; i < 40; ++i) values.push_back(i % 2 + (i < 20 ? 0 : 10));
     auto const r = changes_of(values, {});
-    auto const* const points = r.besides.find("points")->if_array();
+    auto const* const points = r.besides.if_contains("points")->if_array();
     REQUIRE(points);
     REQUIRE(points->size() == 1);
     auto const& point = *points->front().if_object();
-    CHECK(point.find("at")->number_or(0) == 21); // from 1
-    CHECK(point.find("mean_before")->number_or(0) == Approx(0.5));
-    CHECK(point.find("mean_after")->number_or(0) == Approx(10.5));
+    CHECK(sb::number_or(*point.if_contains("at"), 0) == 21); // from 1
+    CHECK(sb::number_or(*point.if_contains("mean_before"), 0) == Approx(0.5));
+    CHECK(sb::number_or(*point.if_contains("mean_after"), 0) == Approx(10.5));
 }
 
 TEST_CASE("a series that hovers has converged, and one that climbs has not") {
@@ -88,7 +88,7 @@ TEST_CASE("a series that hovers has converged, and one that climbs has not") {
     asked.test = "converged", asked.margin = 3;
     auto const both = converged({{"hovers", hovers}, {"climbs", climbs}}, asked);
     REQUIRE(both.size() == 2);
-    CHECK(*both[0].besides.find("converged")->if_bool());
-    CHECK_FALSE(*both[1].besides.find("converged")->if_bool());
-    CHECK(both[1].besides.find("because") != nullptr);
+    CHECK(*both[0].besides.if_contains("converged")->if_bool());
+    CHECK_FALSE(*both[1].besides.if_contains("converged")->if_bool());
+    CHECK(both[1].besides.if_contains("because") != nullptr);
 }

@@ -29,5 +29,5 @@ TEST_CASE("a record has statistic and p, or a reason and neither") {
 TEST_CASE("what is not finite is null") {
     CHECK(finite_or_null(std::nan("")).is_null());
     CHECK(finite_or_null(-HUGE_VAL).is_null());
-    CHECK(finite_or_null(0.5).number_or(0) == 0.5);
+    CHECK(sb::number_or(finite_or_null(0.5), 0) == 0.5);
 }

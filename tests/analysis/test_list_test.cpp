@@ -26,7 +26,7 @@ std::vector<double> walk(std::size_t n, std::uint64_t seed, double pull) {
 bool fits(value const& v, test_member::type is) {
     switch (is) {
     case test_member::type::number: return v.is_null() || v.is_number();
-    case test_member::type::integer: return v.if_integer() != nullptr;
+    case test_member::type::integer: return v.if_int64() != nullptr;
     case test_member::type::text: return v.if_string() != nullptr;
     case test_member::type::truth: return v.is_null() || v.if_bool();
     case test_member::type::numbers: return v.if_object() != nullptr;

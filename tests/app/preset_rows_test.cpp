@@ -6,7 +6,7 @@
 #include <vector>
 
 TEST_CASE("kind is for programs: CSV and JSON have it, people do not see it") {
-    std::vector<sb::object> const rows{{{"kind", "key"}, {"name", "A"}, {"n", 3}, {"none", sb::value{}}}};
+    std::vector<sb::object> const rows{{{"kind", "key"}, {"name", "A"}, {"n", 3}, {"none", sb::value()}}};
     auto const written = [&](char const* format) {
         sb::test::tool_io at;
         sb::app::write_rows(at.io, format, rows);
@@ -31,10 +31,10 @@ TEST_CASE("a preset's row says what it sets, and not its labels twice") {
     preset.id = "p1";
     preset.keys = {{"SCENARIO_NAME", "hot"}, {"SEVERITY", "high"}, {"SEED", 7}, {"MEMORY_LIMIT", "64Mi"}};
     auto const row = sb::app::row_of(preset);
-    CHECK(row.find("scenario")->string_or({}) == preset.scenario());
-    CHECK(row.find("severity")->string_or({}) == "high");
-    CHECK(row.find("id")->string_or({}) == "p1");
-    auto const sets = std::string{row.find("sets")->string_or({})};
+    CHECK(sb::string_or(*row.if_contains("scenario"), {}) == preset.scenario());
+    CHECK(sb::string_or(*row.if_contains("severity"), {}) == "high");
+    CHECK(sb::string_or(*row.if_contains("id"), {}) == "p1");
+    auto const sets = std::string{sb::string_or(*row.if_contains("sets"), {})};
     CHECK(sets.find("MEMORY_LIMIT=64Mi") != std::string::npos);
     CHECK(sets.find("SEED") == std::string::npos);
 }

@@ -22,17 +22,17 @@ TEST_CASE("what is very small or very large has an exponent") {
 }
 
 TEST_CASE("what is unknown, true or a place of a change is shown as such") {
-    CHECK(shown(sb::value{}) == "-");
-    CHECK(shown(sb::value{true}) == "true");
-    CHECK(shown(sb::value{12}) == "12");
-    CHECK(shown(sb::value{sb::array{}}) == "-");
-    CHECK(shown(sb::value{sb::array{sb::object{{"at", 4}}, sb::object{{"at", 31}}}}) == "4 31");
+    CHECK(shown(sb::value()) == "-");
+    CHECK(shown(sb::value(true)) == "true");
+    CHECK(shown(sb::value(12)) == "12");
+    CHECK(shown(sb::value(sb::array{})) == "-");
+    CHECK(shown(sb::value(sb::array{sb::object{{"at", 4}}, sb::object{{"at", 31}}})) == "4 31");
 }
 
 TEST_CASE("people read the bound with p and the reason last; programs read each member") {
     sb::test_record first, second;
     first.test = "kpss", first.name = "a", first.statistic = 0.5, first.p = 0.1, first.p_bound = ">=", first.n = 9;
-    first.besides.set("critical", sb::object{{"1%", 0.739}});
+    first.besides["critical"] = sb::object{{"1%", 0.739}};
     second.test = "kpss", second.name = "b", second.n = 1, second.reason = "too few values";
     auto const answers = std::vector{first, second};
     CHECK(sb::app::test_table(answers, false).text() == "test  name  statistic         p  n  critical 1%  reason\n"
@@ -46,6 +46,6 @@ TEST_CASE("people read the bound with p and the reason last; programs read each 
 TEST_CASE("a forecast has a column for each step") {
     sb::test_record forecast;
     forecast.test = "forecast", forecast.statistic = 10, forecast.n = 30;
-    forecast.besides.set("steps", sb::array{sb::object{{"mean", 10}, {"lo", 8}, {"hi", 12}}, sb::object{{"mean", 11.5}, {"lo", 7.5}, {"hi", 15.5}}});
+    forecast.besides["steps"] = sb::array{sb::object{{"mean", 10}, {"lo", 8}, {"hi", 12}}, sb::object{{"mean", 11.5}, {"lo", 7.5}, {"hi", 15.5}}};
     CHECK(sb::app::test_table({forecast}, false).csv() == "test,statistic,p,n,+1,+2,reason\nforecast,10.00,-,30,10 (8 .. 12),11.50 (7.5000 .. 15.50),\n");
 }

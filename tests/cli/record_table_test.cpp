@@ -47,7 +47,7 @@ TEST_CASE("a described record has a column for each member, with its exact value
 }
 
 TEST_CASE("objects have a column for each name that any of them has, in the order in which it first comes") {
-    std::vector<sb::object> const rows{{{"a", 1}, {"b", "x"}}, {{"c", sb::value{}}, {"a", true}}};
+    std::vector<sb::object> const rows{{{"a", 1}, {"b", "x"}}, {{"c", sb::value()}, {"a", true}}};
     CHECK(cli::table_of(rows, cli::member_columns(rows)).csv() == "a,b,c\n1,x,\ntrue,,\n");
     CHECK(cli::table_of(rows, cli::member_columns(rows, [](sb::value const& v) { return std::string{v.is_null() ? "null" : "known"}; })).csv() == "a,b,c\nknown,known,\nknown,,null\n");
 }

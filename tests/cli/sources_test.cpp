@@ -97,7 +97,7 @@ TEST_CASE("settings that were named set all; what the user's folder has is ignor
     CHECK(s.walls == "none");
     CHECK(s.bindings == std::vector<std::string>{"a", "b"});
     CHECK(s.tool.options[0].source == "settings s.json");
-    CHECK(s.from.settings.find("sb-x"));
+    CHECK(s.from.settings.if_contains("sb-x"));
     CHECK(s.from.section_source.at("weights") == "settings s.json");
 }
 

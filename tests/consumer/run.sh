@@ -69,7 +69,7 @@ project whole -DCMAKE_PREFIX_PATH="$moved" -DCMAKE_BUILD_TYPE=Release
 confines "$work/whole/confine"
 
 echo '-- find_package of one layer: what other layers need may be absent'
-project core -DCMAKE_PREFIX_PATH="$moved" -DONLY_CORE=ON -DCMAKE_DISABLE_FIND_PACKAGE_Threads=ON -DCMAKE_DISABLE_FIND_PACKAGE_libseccomp=ON -DCMAKE_DISABLE_FIND_PACKAGE_yaml-cpp=ON -DCMAKE_DISABLE_FIND_PACKAGE_range-v3=ON
+project core -DCMAKE_PREFIX_PATH="$moved" -DONLY_CORE=ON -DCMAKE_DISABLE_FIND_PACKAGE_Threads=ON -DCMAKE_DISABLE_FIND_PACKAGE_libseccomp=ON -DCMAKE_DISABLE_FIND_PACKAGE_yaml-cpp=ON -DCMAKE_DISABLE_FIND_PACKAGE_range-v3=ON -DCMAKE_DISABLE_FIND_PACKAGE_simdjson=ON
 refused cmake -S "$here" -B "$work/absent" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_PREFIX_PATH="$moved" -DCMAKE_DISABLE_FIND_PACKAGE_Threads=ON
 
 echo '-- add_subdirectory'

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Any bytes as lines, arriving in any pieces: the same lines come out however the input was cut, every instruction set
-// finds the same members, the strict walk agrees with the parser, and records of other kinds pass unchanged.
+// finds the same members, strict reading agrees with the parser, and a line is dispatched exactly where the locator finds no fault.
 #include <sb/core/input_source.hpp>
+#include <sb/json/dispatch.hpp>
 #include <sb/json/line_reader.hpp>
-#include <sb/json/lines.hpp>
 #include <sb/record/rank.hpp>
 #include <algorithm>
 #include <cstddef>
@@ -91,18 +91,16 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     }
 
-    auto const again = in_pieces(text, piece);
-    sb::source from{again.get()};
-    sb::json::line_uses uses;
-    uses.other = [&](std::string_view line) {
-        if (text.find(line) == std::string_view::npos) std::abort();
-    };
-    uses.bad = [](sb::json::line_fault const& f) {
-        if (f.line < 1 || f.byte < 1 || f.what.empty()) std::abort();
-    };
-    (void)sb::json::for_each<sb::rank_record>(from, [](sb::rank_record const& r) {
-        sb::value v;
-        if (sb::json::parse(sb::trim(sb::json::line(r)), v)) std::abort();
-    }, uses).value();
+    for (auto rest = text; !rest.empty();) {
+        auto const end = rest.find('\n');
+        auto const line = rest.substr(0, end);
+        auto const got = sb::json::dispatch(line, sb::json::on<sb::rank_record>([](sb::rank_record const& r) {
+            sb::value v;
+            if (sb::json::parse(sb::trim(sb::json::line(r)), v)) std::abort();
+        }));
+        bool const bad = got.is == sb::json::dispatched::line_is::broken;
+        if (bad != sb::json::locate(line).has_value() || (bad && (got.what.empty() || got.at > line.size()))) std::abort();
+        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    }
     return 0;
 }

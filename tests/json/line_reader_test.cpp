@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
+// Tests of fields.hpp, line_reader.hpp, quick_number.hpp, scan.hpp and shape.hpp.
 #include <sb/core/fd.hpp>
 #include <sb/core/random.hpp>
+#include <sb/json/fields.hpp>
 #include <sb/json/line_reader.hpp>
 #include <sb/json/quick_number.hpp>
+#include <sb/json/scan.hpp>
+#include <sb/json/shape.hpp>
 #include <string>
 #include <vector>
 #include "support/catch.hpp"

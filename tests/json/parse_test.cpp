@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
+// Tests of locate.hpp, number.hpp, parse.hpp, unescape.hpp and write.hpp.
 #include "support/catch.hpp"
 #include "support/files.hpp"
-#include <sb/json/fields.hpp>
+#include <sb/json/line_reader.hpp>
+#include <sb/json/locate.hpp>
+#include <sb/json/number.hpp>
 #include <sb/json/parse.hpp>
+#include <sb/json/unescape.hpp>
+#include <sb/json/write.hpp>
 #include <bit>
 #include <cstdint>
 #include <set>
@@ -46,19 +51,14 @@ std::size_t fault_at(std::string_view text) {
 } // namespace
 
 TEST_CASE("all cases of JSONTestSuite behave") {
-    auto const text = sb::test::shared_file("oracles/jsontestsuite.json");
-    if (text.empty()) {
-        WARN("SKIPPED: JSONTestSuite is not beside this checkout (../shared/oracles/jsontestsuite.json)");
-        return;
-    }
-    auto const suite = parsed(text);
+    auto const suite = parsed(sb::test::oracle("jsontestsuite.json"));
     int accepted = 0, rejected = 0;
-    for (auto const& each : *suite.if_object()->find("cases")->if_array()) {
+    for (auto const& each : *suite.if_object()->if_contains("cases")->if_array()) {
         auto const& o = *each.if_object();
-        auto const name = std::string{o.find("name")->string_or({})};
-        auto const* const encoded = o.find("base64");
+        auto const name = std::string{sb::string_or(*o.if_contains("name"), {})};
+        auto const* const encoded = o.if_contains("base64");
         // two cases are given by rule, being a repetition of a hundred thousand brackets
-        auto const bytes = encoded                                             ? base64(encoded->string_or({}))
+        auto const bytes = encoded                                             ? base64(sb::string_or(*encoded, {}))
                            : name == "n_structure_100000_opening_arrays.json" ? std::string(100000, '[')
                                                                                : repeated("[{\"\":", 50000) + "\n";
         sb::value v;
@@ -71,13 +71,17 @@ TEST_CASE("all cases of JSONTestSuite behave") {
             CHECK_FALSE(ok);
             ++rejected;
         }
-        // what is an object must mean the same to the strict field walk
-        if (bytes.find('\n') == std::string::npos && (!ok || v.if_object())) {
+        // the locator must say the same, and what is checked alone
+        CHECK(!sb::json::locate(bytes) == ok);
+        CHECK(!sb::json::check(bytes) == ok);
+        // what is an object must mean the same to a strict reader of lines
+        if (!bytes.empty() && bytes.find('\n') == std::string::npos && (!ok || v.if_object())) {
             sb::json::wanted_fields wanted;
             wanted.add("a");
-            std::array<sb::json::field, sb::json::wanted_fields::most> fields;
-            sb::json::detail::field_walk<true> walk{wanted, bytes.data(), bytes.data() + bytes.size(), fields.data()};
-            CHECK(walk.object() == ok);
+            sb::json::line_reader reader{wanted, {.strict = true}};
+            auto const padded = bytes + std::string(sb::block_padding, ' ');
+            auto const* at = padded.data();
+            CHECK((reader.next(at, at + bytes.size()) == sb::json::line_reader::kind::fields) == ok);
         }
         if (ok) CHECK(parsed(sb::json::text_of(v)) == v);
     }
@@ -104,7 +108,7 @@ TEST_CASE("numbers are read to the last bit and written so that they read back")
         std::string out;
         sb::json::append_real(out, n.as_double());
         auto const again = parsed(out);
-        CHECK(std::bit_cast<std::uint64_t>(again.number_or(0)) == bits);
+        CHECK(std::bit_cast<std::uint64_t>(sb::number_or(again, 0)) == bits);
     });
     CHECK(rows == 600);
 }
@@ -113,14 +117,14 @@ TEST_CASE("integers to 2^63 and a negative zero survive unchanged") {
     for (auto const* text : {"9223372036854775807", "-9223372036854775808", "9223372036854775808", "18446744073709551615",
                              "9007199254740993", "-0.0", "1e-320", "0.1", "123456789012345.6"})
         CHECK(sb::json::text_of(parsed(text)) == text);
-    CHECK(std::signbit(parsed("-0").number_or(1)));
-    CHECK(parsed("1e-400").number_or(1) == 0);
+    CHECK(std::signbit(sb::number_or(parsed("-0"), 1)));
+    CHECK(sb::number_or(parsed("1e-400"), 1) == 0);
     CHECK(fault_at("[1,1e400]") == 3);
 }
 
 TEST_CASE("escapes mean what they stand for, and half a surrogate is no text") {
-    CHECK(parsed(R"("a\u00e9\ud83d\ude00\/\n")").string_or({}) == "a\xc3\xa9\xf0\x9f\x98\x80/\n");
-    CHECK(parsed(R"("\u0000")").string_or("x") == std::string_view("\0", 1));
+    CHECK(sb::string_or(parsed(R"("a\u00e9\ud83d\ude00\/\n")"), {}) == "a\xc3\xa9\xf0\x9f\x98\x80/\n");
+    CHECK(sb::string_or(parsed(R"("\u0000")"), "x") == std::string_view("\0", 1));
     CHECK(fault_at(R"(["\ud800"])") == 2);
     CHECK(fault_at(R"(["\ude00"])") == 2);
     CHECK(fault_at("[\"\xff\"]") == 2);
@@ -132,14 +136,14 @@ TEST_CASE("the last of equal keys wins and each earlier one is counted, in small
     std::size_t duplicates = 0;
     REQUIRE_FALSE(sb::json::parse(R"({"a":1,"b":2,"\u0061":3})", v, &duplicates));
     CHECK(duplicates == 1);
-    CHECK(v.if_object()->find("a")->number_or(0) == 3);
+    CHECK(sb::number_or(*v.if_object()->if_contains("a"), 0) == 3);
     std::string large = "{";
     for (int i = 0; i < 1000; ++i) large += sb::cat(i ? "," : "", "\"k", i % 900, "\":", i);
     duplicates = 0;
     REQUIRE_FALSE(sb::json::parse(large + "}", v, &duplicates));
     CHECK(duplicates == 100);
     CHECK(v.if_object()->size() == 900);
-    CHECK(v.if_object()->find("k99")->number_or(0) == 999);
+    CHECK(sb::number_or(*v.if_object()->if_contains("k99"), 0) == 999);
 }
 
 TEST_CASE("nesting has a bottom and a hundred thousand keys cost no square") {
@@ -148,6 +152,21 @@ TEST_CASE("nesting has a bottom and a hundred thousand keys cost no square") {
     std::string many = "{";
     for (int i = 0; i < 100000; ++i) many += sb::cat(i ? "," : "", "\"", i, "\":0");
     CHECK(parsed(many + "}").if_object()->size() == 100000);
+}
+
+TEST_CASE("no text is continued by one that was read before it") {
+    std::string const whole = R"({"a":[[1],{"b":"c\u00e9"},[]],"d":{"e":{"f":null}},"g":[{"h":["i","j"]}]})";
+    for (std::size_t n = 0; n < whole.size(); ++n) {
+        parsed(whole + "    ");
+        sb::value v;
+        auto const got = sb::json::parse(whole.substr(0, n), v), want = sb::json::locate(whole.substr(0, n));
+        REQUIRE(want);
+        REQUIRE(got);
+        CHECK(got->at == want->at);
+        parsed(whole);
+        sb::json::wanted_member d[]{{"d"}};
+        CHECK(sb::json::read_members(whole.substr(0, n), d));
+    }
 }
 
 TEST_CASE("a fault says where") {
@@ -163,12 +182,12 @@ TEST_CASE("a fault says where") {
 }
 
 TEST_CASE("what a terminal would obey or hide is written as an escape, and read back as it was") {
-    auto const text = [](std::string_view raw) { return sb::json::text_of(sb::value{std::string{raw}}); };
+    auto const text = [](std::string_view raw) { return sb::json::text_of(sb::value(std::string{raw})); };
     CHECK(text("a\x1b[2J\x7f") == R"("a\u001b[2J\u007f")");
     CHECK(text("\u009b31m") == R"("\u009b31m")");
     CHECK(text("\u202etxt.exe\u200b") == R"("\u202etxt.exe\u200b")");
     CHECK(text("\ufeff\u00ad") == R"("\ufeff\u00ad")");
     CHECK(text("\U000e0041") == R"("\udb40\udc41")"); // RFC 2781: a tag, as two units of UTF-16
     CHECK(text("日本 naïve 🙂") == "\"日本 naïve 🙂\"");
-    for (std::string const raw : {"\u202e\u2066x\u200d", "\U000e0041\U000e007f", "\ufeff\u0080"}) CHECK(parsed(text(raw)) == sb::value{raw});
+    for (std::string const raw : {"\u202e\u2066x\u200d", "\U000e0041\U000e007f", "\ufeff\u0080"}) CHECK(parsed(text(raw)) == sb::value(raw));
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include "support/files.hpp"
-#include <sb/json/lines.hpp>
 #include <sb/json/record.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/record/rank.hpp>
@@ -57,49 +55,8 @@ TEST_CASE("a missing member is named, a wrong one too, an unknown one passed ove
     CHECK(sb::json::read_record(v, r).error().what == "\"name\" is not a string");
 }
 
-TEST_CASE("lines of the kind are read, others handed on, broken ones reported with line and byte") {
-    sb::rank_record rank;
-    rank.by = "scenario";
-    auto const good = sb::json::line(rank);
-    sb::test::scratch_file const file{"\r\n" + good + "{\"kind\":\"event\"}\n{\"a\":}\n[1]\n" + good.substr(0, good.size() - 1)};
-    auto from = sb::source::open(file.path()).value();
-    std::vector<std::string> others, faults;
-    int records = 0;
-    sb::json::line_uses uses;
-    uses.other = [&](std::string_view line) { others.emplace_back(line); };
-    uses.bad = [&](sb::json::line_fault const& f) { faults.push_back(sb::cat(f.line, ":", f.byte, " ", f.what)); };
-    auto const counts = sb::json::for_each<sb::rank_record>(from, [&](sb::rank_record const&) { ++records; }, uses).value();
-    CHECK(records == 2);
-    CHECK(others == std::vector<std::string>{"{\"kind\":\"event\"}"});
-    CHECK(faults == std::vector<std::string>{"4:6 not a value", "5:1 not an object"});
-    CHECK(counts.blank == 1);
-}
-
-TEST_CASE("a line above the limit is a fault of its own, and the lines behind it keep their numbers") {
-    sb::test::scratch_file const file{"{\"kind\":\"event\"}\n" + std::string(2'000'000, 'x') + "\n[1]\n"};
-    auto from = sb::source::open(file.path()).value();
-    from.line_limit(1'000'000);
-    std::vector<std::string> faults;
-    sb::json::line_uses uses;
-    uses.bad = [&](sb::json::line_fault const& f) { faults.push_back(sb::cat(f.line, ":", f.byte, " ", f.what)); };
-    auto const counts = sb::json::for_each<sb::rank_record>(from, [](sb::rank_record const&) {}, uses).value();
-    CHECK(faults == std::vector<std::string>{"2:1 line longer than 1000000 bytes", "3:1 not an object"});
-    CHECK(counts.bad == 2);
-    CHECK(counts.others == 1);
-}
-
-TEST_CASE("strict reading stops at the first bad line") {
-    sb::test::scratch_file const file{"{\n{\"kind\":\"event\"}\n"};
-    auto from = sb::source::open(file.path()).value();
-    sb::json::line_uses uses;
-    uses.strict = true;
-    auto const counts = sb::json::for_each<sb::rank_record>(from, [](sb::rank_record const&) {}, uses).value();
-    CHECK(counts.bad == 1);
-    CHECK(counts.others == 0);
-}
-
 TEST_CASE("a schema requires what may not be null") {
     auto const schema = sb::json::schema_document<sb::rank_record>();
-    auto const required = sb::json::text_of(*schema.find("required"));
+    auto const required = sb::json::text_of(*schema.if_contains("required"));
     CHECK(required == R"(["kind","v","by","name","metric","total","n"])");
 }

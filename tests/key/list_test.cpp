@@ -141,7 +141,7 @@ TEST_CASE("what a key does not take is an error that says what it takes") {
         "maco") == "OS_TYPE: unknown word \"maco\"; did you mean \"macos\"? it takes one of linux, macos, windows");
     CHECK(fault("VM_SETTINGS", "image") == "VM_SETTINGS: \"image\" is not valid; it takes a JSON object");
     CHECK(fault("TIMEOUT", -1) == "TIMEOUT: -1 is not valid; it takes 0.001 to 2592000 s");
-    CHECK(fault("CPU_LIMIT", value{}) == "CPU_LIMIT: null is not valid; it takes 0.01 to 64 cores");
+    CHECK(fault("CPU_LIMIT", value()) == "CPU_LIMIT: null is not valid; it takes 0.01 to 64 cores");
     CHECK(fault("CPU_LIMTI",
         1) == "unknown preset key \"CPU_LIMTI\"; did you mean \"CPU_LIMIT\"? to set a variable of the workload, write ENV_NAME");
     CHECK(fault("cpu_limit", 1).find("did you mean \"CPU_LIMIT\"?") != std::string::npos);
@@ -153,10 +153,10 @@ TEST_CASE("failure modes come as text, as text with commas, or as nested arrays"
     auto const found = [](value const& v) { return std::get<sb::key::words>(sb::key::read(failure_modes, v).value()).are; };
     CHECK(found("disk") == texts{"disk"});
     CHECK(found("disk, cpu") == texts{"disk", "cpu"});
-    CHECK(found(value{array{"disk", array{"cpu", "network,memory"}}}) == texts{"disk", "cpu", "network", "memory"});
+    CHECK(found(value(array{"disk", array{"cpu", "network,memory"}})) == texts{"disk", "cpu", "network", "memory"});
     CHECK(found("none").empty());
-    CHECK(modes_value(modes_of(found("malicious_data"))) == value{"hostile_input"});
-    CHECK(modes_value(modes_of(found("memory,cpu,memory"))) == value{array{"cpu", "memory"}});
+    CHECK(modes_value(modes_of(found("malicious_data"))) == value("hostile_input"));
+    CHECK(modes_value(modes_of(found("memory,cpu,memory"))) == value(array{"cpu", "memory"}));
     CHECK(modes_scenario(modes_of(found("schema_drift,api_latency"))) == "high_latency_api+schema_drift");
 }
 
@@ -178,7 +178,7 @@ TEST_CASE("a variable of the workload's own takes any single value") {
     CHECK(own_variable("ENVELOPE").empty());
     CHECK(fault("ENV_X", "any text").empty());
     CHECK(fault("ENV_X", 3).empty());
-    CHECK(fault("ENV_X", value{array{}}) == "ENV_X: [] is not valid; it takes a single value");
+    CHECK(fault("ENV_X", value(array{})) == "ENV_X: [] is not valid; it takes a single value");
 }
 
 TEST_CASE("text from a person becomes a value of the key's kind") {
@@ -225,12 +225,12 @@ TEST_CASE("what holds where a preset is silent is what help and manual say") {
         definition const& key;
         value is;
         std::string_view manual, help;
-    } const rows[] = {{timeout, value{30.0}, "default 30 s", "default 30"},
-                      {output_limit, value{8388608}, "default 8 MiB", ""},
-                      {open_files_limit, value{1024}, "default 1024", ""},
-                      {pids_limit, value{1024}, "default 1024", ""},
-                      {security_level, value{3}, "default 3", "default 3"},
-                      {disk_limit, value{std::int64_t{1} << 30}, "Default: half of the machine's memory, divided by `--jobs`", ""}};
+    } const rows[] = {{timeout, value(30.0), "default 30 s", "default 30"},
+                      {output_limit, value(8388608), "default 8 MiB", ""},
+                      {open_files_limit, value(1024), "default 1024", ""},
+                      {pids_limit, value(1024), "default 1024", ""},
+                      {security_level, value(3), "default 3", "default 3"},
+                      {disk_limit, value(std::int64_t{1} << 30), "Default: half of the machine's memory, divided by `--jobs`", ""}};
     std::size_t with_default = 0;
     for (auto const* k : list) with_default += k->by_default ? 1 : 0;
     CHECK(with_default == std::size(rows));

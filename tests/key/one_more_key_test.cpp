@@ -33,8 +33,8 @@ TEST_CASE("a key of a longer list is read, planned, set up and told in the recor
     CHECK(got->setup.file_bytes == 1 << 20);
     REQUIRE(got->applied.size() >= 2);
     CHECK(got->applied[0].key == "SPARE_CORES");
-    CHECK(got->applied[0].requested == value{"0"});
-    CHECK(got->applied[0].achieved == value{0});
+    CHECK(got->applied[0].requested == value("0"));
+    CHECK(got->applied[0].achieved == value(0));
     CHECK(got->applied[0].by == "sched_setaffinity");
     CHECK(got->unsupported.empty());
 }
@@ -51,7 +51,7 @@ TEST_CASE("where it cannot act the reason is told, and since it is a limit that 
 
 TEST_CASE("its plan follows from the host alone") {
     key::setup to;
-    CHECK(key::spare_cores.plan(key::integer{3}, {.cpus = 8}, to).achieved == value{3});
+    CHECK(key::spare_cores.plan(key::integer{3}, {.cpus = 8}, to).achieved == value(3));
     CHECK(to.cpus == 5);
     CHECK_FALSE(key::spare_cores.plan(key::integer{8}, {.cpus = 8}, to).achieved);
 }

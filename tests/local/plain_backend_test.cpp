@@ -25,8 +25,8 @@ sb::value sample(sb::key::definition const& k) {
     using sb::key::unit;
     switch (k.in) {
     case unit::boolean: return true;
-    case unit::word: return std::string{k.words.substr(0, k.words.find(' '))};
-    case unit::words: return std::string{k.words.substr(0, k.words.find(' '))};
+    case unit::word:
+    case unit::words: return sb::value(k.words.substr(0, k.words.find(' ')));
     case unit::text: return "text";
     case unit::names: return sb::array{"CPU_LIMIT"};
     case unit::map: return sb::object{{"memory", "1Gi"}};
@@ -39,9 +39,9 @@ sb::value sample(sb::key::definition const& k) {
 
 TEST_CASE("every key of a preset is in exactly one of applied, unsupported, informational") {
     sb::object all;
-    for (auto const* k : sb::key::list) all.set(k->name, sample(*k));
-    all.set("ENV_GREETING", "hello");
-    all.set("A_KEY_NOBODY_KNOWS", 1);
+    for (auto const* k : sb::key::list) all[k->name] = sample(*k);
+    all["ENV_GREETING"] = "hello";
+    all["A_KEY_NOBODY_KNOWS"] = 1;
     auto const got = enforced(all);
     std::map<std::string, int> times;
     for (auto const& each : got.applied) ++times[each.key];
@@ -56,7 +56,7 @@ TEST_CASE("every key of a preset is in exactly one of applied, unsupported, info
 
 TEST_CASE("a key that acts in no backend is informational, and none that acts is") {
     sb::object all;
-    for (auto const* k : sb::key::list) all.set(k->name, sample(*k));
+    for (auto const* k : sb::key::list) all[k->name] = sample(*k);
     std::set<std::string> said;
     for (auto const& each : enforced(all).informational) said.insert(each);
     for (auto const* k : sb::key::list) {
@@ -72,7 +72,7 @@ TEST_CASE("the keys that are said to act today are those that act where all can 
     for (auto const* k : sb::key::list) {
         if (k == &sb::key::os_type) continue; // linux is where it runs in any case, and no other acts
         sb::preset_record preset;
-        preset.keys.set(k->name, sample(*k));
+        preset.keys[k->name] = sample(*k);
         auto const got = enforce(sb::key::read_any(std::move(preset)).value(), {}, as_seen_here(all_there));
         REQUIRE_FALSE(got.has_error());
         auto const acted = std::count_if(got->applied.begin(), got->applied.end(), [&](auto const& each) { return each.key == k->name && !each.requested.is_null(); });
@@ -98,8 +98,8 @@ TEST_CASE("of a limit beyond the machine what there is is held, unless it was gi
     REQUIRE_FALSE(beyond.has_error());
     CHECK(beyond->setup.tree_memory_bytes == small.memory_bytes);
     CHECK(beyond->setup.tree_pids == 32768);
-    CHECK(beyond->applied[0].requested == sb::value{"4Gi"});
-    CHECK(beyond->applied[0].achieved == sb::value{small.memory_bytes});
+    CHECK(beyond->applied[0].requested == sb::value("4Gi"));
+    CHECK(beyond->applied[0].achieved == sb::value(small.memory_bytes));
     CHECK(beyond->loose.empty());
     CHECK(beyond->lowered == std::vector<std::string>{"MEMORY_LIMIT 4Gi is more than this machine has; capped at 2.0 GiB",
                                                       "PIDS_LIMIT 32769 is more than this machine has; capped at 32768 processes"});
@@ -199,8 +199,8 @@ TEST_CASE("a timeout given by hand wins, and what was asked stays to be seen") {
     auto const got = enforced({{"TIMEOUT", 10}}, {.timeout_s = 2.0});
     CHECK(got.setup.wall_ns == 2'000'000'000);
     REQUIRE(got.applied.front().key == "TIMEOUT");
-    CHECK(got.applied.front().requested == sb::value{10});
-    CHECK(got.applied.front().achieved == sb::value{2.0});
+    CHECK(got.applied.front().requested == sb::value(10));
+    CHECK(got.applied.front().achieved == sb::value(2.0));
 }
 
 TEST_CASE("half a processor is not rounded but refused, with the reason") {
@@ -213,8 +213,8 @@ TEST_CASE("half a processor is not rounded but refused, with the reason") {
 TEST_CASE("more processors than there are: what is achieved is what there is") {
     auto const got = enforced({{"CPU_LIMIT", "64"}});
     REQUIRE(got.applied.front().key == "CPU_LIMIT");
-    CHECK(got.applied.front().requested == sb::value{"64"});
-    CHECK(got.applied.front().achieved == sb::value{std::int64_t{sb::machine::usable_cpus()}});
+    CHECK(got.applied.front().requested == sb::value("64"));
+    CHECK(got.applied.front().achieved == sb::value(std::int64_t{sb::machine::usable_cpus()}));
 }
 
 TEST_CASE("a variable of the workload's own is set under its own name") {

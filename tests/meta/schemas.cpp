@@ -2,12 +2,15 @@
 // schemas FOLDER [--write] - holds docs/schema/ against the described structs, or writes it
 #include <sb/core/fd.hpp>
 #include <sb/json/record.hpp>
+#include <sb/record/delta.hpp>
 #include <sb/record/event.hpp>
 #include <sb/record/lease.hpp>
 #include <sb/record/partial.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/record/rank.hpp>
 #include <sb/record/run.hpp>
+#include <sb/record/sample.hpp>
+#include <sb/record/synergy.hpp>
 #include <sb/record/test.hpp>
 #include <cstdio>
 #include <string>
@@ -55,7 +58,7 @@ int main(int argc, char** argv) {
     bool const write = argc > 2;
     bool const all[] = {hold<sb::event_record>(folder, write), hold<sb::lease_record>(folder, write), hold<sb::partial_record>(folder, write), hold<sb::preset_record>(folder, write),
                         hold<sb::rank_record>(folder, write), hold<sb::run_record>(folder, write),
-                        hold<sb::test_record>(folder, write)};
+                        hold<sb::sample_record>(folder, write), hold<sb::delta_record>(folder, write), hold<sb::synergy_record>(folder, write), hold<sb::test_record>(folder, write)};
     for (bool const good : all)
         if (!good) return 1;
 }

@@ -31,7 +31,7 @@ inline std::string traces(host& on, tools const& with, snapshot const& before, s
 
 /// What holds for one probe alone.
 template <class Say> void check_records(fact const& what, variant const& run, ended const& seen, std::vector<sb::value> const& records, Say say) {
-    auto const wall = member(records[0], {"wall_s"}).number_or(0);
+    auto const wall = sb::number_or(member(records[0], {"wall_s"}), 0);
     if (std::string_view{run.limit} == "TIMEOUT" && wall > 1.2) say("ended " + std::to_string(wall - 1) + " s late");
     // of what they are late here, most is how long others on the machine keep it busy; that the one who ends them comes before them is held by
     // isolate's box_test
@@ -45,7 +45,7 @@ template <class Say> void check_records(fact const& what, variant const& run, en
     if (seen.out_raw) say("raw control characters came out");
     if (what.number == 12)
         for (auto const& record : records)
-            if (member(record, {"run_id"}).string_or("") == "f0f0f0f0f0f0f0f0") say("a forged record was passed on");
+            if (sb::string_or(member(record, {"run_id"}), "") == "f0f0f0f0f0f0f0f0") say("a forged record was passed on");
     if (what.name == std::string_view{"folder_settings"} && seen.err.find("(found in the current folder): ignored") == std::string::npos) say("it is not said that a file is ignored");
     if (what.number == 14 && wall > 5) say("the run lasted as long as the orphan");
     if (what.number == 14 && seen.held_s > 5) say("the orphan kept the caller's pipe");

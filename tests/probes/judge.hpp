@@ -45,7 +45,7 @@ inline sb::value member(sb::value const& of, std::initializer_list<std::string_v
     auto const* at = &of;
     for (auto const& name : path) {
         auto const* const inside = at->if_object();
-        at = inside ? inside->find(name) : nullptr;
+        at = inside ? inside->if_contains(name) : nullptr;
         if (!at) return {};
     }
     return *at;
@@ -60,7 +60,7 @@ inline std::vector<sb::value> records_in(std::string const& out, std::string& br
         at = end + 1;
         sb::value read;
         if (sb::json::parse(line, read)) broken = line.substr(0, 80);
-        else if (member(read, {"kind"}).string_or("") == "run") all.push_back(std::move(read));
+        else if (sb::string_or(member(read, {"kind"}), "") == "run") all.push_back(std::move(read));
     }
     return all;
 }
@@ -80,7 +80,7 @@ inline std::string achieved_in(sb::value const& line) {
     if (auto const* const all = attempts.if_array())
         for (auto const& each : *all) {
             auto const done = member(each, {"achieved"});
-            if (done.if_bool() && *done.if_bool()) (text += text.empty() ? "" : ", ") += member(each, {"what"}).string_or("?");
+            if (done.if_bool() && *done.if_bool()) (text += text.empty() ? "" : ", ") += sb::string_or(member(each, {"what"}), "?");
         }
     return text;
 }
@@ -89,7 +89,7 @@ inline bool names_limit(sb::value const& record, std::string_view key) {
     auto const hit = member(record, {"limits_hit"});
     if (auto const* const all = hit.if_array())
         for (auto const& each : *all)
-            if (each.string_or("") == key) return true;
+            if (sb::string_or(each, "") == key) return true;
     return false;
 }
 
@@ -100,9 +100,9 @@ inline std::string not_enforced(sb::value const& record, std::string_view key) {
         auto const* const all = entries.if_array();
         if (!all) continue;
         for (auto const& each : *all) {
-            if (member(each, {"key"}).string_or("") != key) continue;
-            auto const by = std::string{member(each, {"by"}).string_or("")};
-            if (std::string_view{list} == "unsupported") return std::string{member(each, {"why"}).string_or("")};
+            if (sb::string_or(member(each, {"key"}), "") != key) continue;
+            auto const by = std::string{sb::string_or(member(each, {"by"}), "")};
+            if (std::string_view{list} == "unsupported") return std::string{sb::string_or(member(each, {"why"}), "")};
             if (key == "MEMORY_LIMIT" && by.find("each process") != by.npos) return by; // that of files is meant to be
         }
     }
@@ -111,8 +111,8 @@ inline std::string not_enforced(sb::value const& record, std::string_view key) {
 
 /// One run, as its record and its probe tell it.
 inline verdict judge_record(variant const& run, sb::value const& record) {
-    auto const ending = std::string{member(record, {"end", "class"}).string_or("")};
-    auto const head = std::string{member(record, {"stdout", "head"}).string_or("")};
+    auto const ending = std::string{sb::string_or(member(record, {"end", "class"}), "")};
+    auto const head = std::string{sb::string_or(member(record, {"stdout", "head"}), "")};
     auto const line = line_of_probe(head);
     if (line) {
         if (auto const bad = achieved_in(*line); !bad.empty()) {
@@ -122,7 +122,7 @@ inline verdict judge_record(variant const& run, sb::value const& record) {
         }
     }
     if (!has_word(run.ends, ending))
-        return {verdict::broken, "the record says " + ending + " (" + std::string{member(record, {"end", "reason"}).string_or("")} + "), not " + run.ends};
+        return {verdict::broken, "the record says " + ending + " (" + std::string{sb::string_or(member(record, {"end", "reason"}), "")} + "), not " + run.ends};
     if (ending == "ok" && !line) return {verdict::broken, "the probe said nothing"};
     if (ending == "signalled" && has_word(run.ends, "memory") && !names_limit(record, run.limit)) return {verdict::broken, "ended by a signal, and the record names no limit"};
     if (run.named && !names_limit(record, run.limit)) return {verdict::broken, std::string{"limits_hit does not name "} + run.limit};

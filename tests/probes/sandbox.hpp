@@ -82,7 +82,7 @@ private:
         if (what.name == std::string_view{"file_table"} && grown >= most_files()) say("the machine had " + std::to_string(grown) + " files more");
         if (std::getenv("SB_PROBE_SAYS")) {
             if (grown > 0) std::fprintf(stderr, "%s %s: %ld files more of %ld\n", what.name, run.does, grown, most_files());
-            for (auto const& record : records) std::fprintf(stderr, "%s %s: %s\n", what.name, run.does, printable(std::string{member(record, {"stdout", "head"}).string_or("")}).c_str());
+            for (auto const& record : records) std::fprintf(stderr, "%s %s: %s\n", what.name, run.does, printable(std::string{sb::string_or(member(record, {"stdout", "head"}), "")}).c_str());
         }
         if (std::ssize(records) != what.runs) {
             auto const first = seen.err.substr(0, seen.err.find('\n'));
@@ -232,7 +232,7 @@ private:
         if (records.size() != 1) say(std::to_string(records.size()) + " records: " + seen.err.substr(0, seen.err.find('\n')));
         for (auto const& record : records) {
             if (auto const each = judge_record(run, record); each.is != verdict::held) say(each.why);
-            if (std::getenv("SB_PROBE_SAYS")) std::fprintf(stderr, "%s: %s\n", what.name, std::string{member(record, {"stdout", "head"}).string_or("")}.c_str());
+            if (std::getenv("SB_PROBE_SAYS")) std::fprintf(stderr, "%s: %s\n", what.name, std::string{sb::string_or(member(record, {"stdout", "head"}), "")}.c_str());
         }
         if (auto const more = traces(host_, tools_, before, tag); !more.empty()) say(more);
         return bad.empty() ? verdict{} : verdict{verdict::broken, bad};

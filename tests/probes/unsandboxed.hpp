@@ -61,7 +61,7 @@ private:
         auto seen = watched.seen;
         std::string broken;
         if (by_folder && does != "fifo")
-            for (auto const& record : records_in(seen.out, broken)) seen.out = member(record, {"stdout", "head"}).string_or("");
+            for (auto const& record : records_in(seen.out, broken)) seen.out = sb::string_or(member(record, {"stdout", "head"}), "");
         if (std::getenv("SB_PROBE_SAYS")) std::fprintf(stderr, "%s %s: %s\n", what.name, does.c_str(), printable(seen.out.substr(0, 8192)).c_str());
         if (seen.no_space) return {std::getenv("SB_MUST_ISOLATE") ? verdict::broken : verdict::skipped, "no namespaces are to be had here"};
         auto const line = line_of_probe(seen.out);

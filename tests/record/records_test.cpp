@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Tests of event.hpp, lease.hpp, partial.hpp, preset.hpp, rank.hpp, run.hpp and test.hpp.
+// Tests of delta.hpp, event.hpp, lease.hpp, partial.hpp, preset.hpp, rank.hpp, run.hpp, sample.hpp, synergy.hpp and test.hpp.
 #include "support/catch.hpp"
 #include <sb/json/record.hpp>
+#include <sb/record/delta.hpp>
 #include <sb/record/event.hpp>
 #include <sb/record/lease.hpp>
 #include <sb/record/partial.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/record/rank.hpp>
 #include <sb/record/run.hpp>
+#include <sb/record/sample.hpp>
+#include <sb/record/synergy.hpp>
 #include <sb/record/test.hpp>
 #include <set>
 #include <string>
@@ -35,6 +38,29 @@ TEST_CASE("a record's line begins with its kind and version and has its members 
     CHECK(line.find("\"stdout\":{\"bytes\":0,") != std::string::npos); // without the mark that C++ needs
 }
 
+TEST_CASE("of a sample, a delta or a synergy every member may be missing, and what is there comes back") {
+    auto const read = []<class Record>(Record, std::string const& line) {
+        sb::value v;
+        REQUIRE_FALSE(sb::json::parse(line, v));
+        Record made;
+        REQUIRE(sb::json::read_record(v, made).has_value());
+        return sb::json::line(made);
+    };
+    CHECK(read(sb::sample_record{}, R"({"kind":"sample","scenario":"a","arm":"off","roi":1.5,"metrics":{"x":2,"b":null}})") ==
+          "{\"kind\":\"sample\",\"v\":1,\"scenario\":\"a\",\"preset_id\":null,\"module\":null,\"workload\":null,\"severity\":null,\"arm\":\"off\",\"roi\":1.5,\"raroi\":null,"
+          "\"metric\":null,\"value\":null,\"metrics\":{\"b\":null,\"x\":2.0}}\n");
+    CHECK(read(sb::delta_record{}, R"({"kind":"delta","roi_delta":-1,"raroi_delta":2})") ==
+          "{\"kind\":\"delta\",\"v\":1,\"scenario\":null,\"preset_id\":null,\"module\":null,\"workload\":null,\"severity\":null,\"roi\":null,\"raroi\":null,"
+          "\"roi_delta\":-1.0,\"raroi_delta\":2.0,\"metric\":null,\"value\":null,\"metrics\":null}\n");
+    CHECK(read(sb::synergy_record{}, R"({"kind":"synergy","synergy_roi":0.25,"metric":"x","value":3})") ==
+          "{\"kind\":\"synergy\",\"v\":1,\"scenario\":null,\"preset_id\":null,\"module\":null,\"workload\":null,\"severity\":null,\"roi\":null,\"synergy_roi\":0.25,"
+          "\"metric\":\"x\",\"value\":3.0,\"metrics\":null}\n");
+    sb::value v;
+    REQUIRE_FALSE(sb::json::parse(R"({"kind":"sample","roi":"much"})", v));
+    sb::sample_record wrong;
+    CHECK(sb::json::read_record(v, wrong).error().what == "\"roi\" is not a number");
+}
+
 TEST_CASE("a preset's keys stand beside its id, and come back") {
     sb::preset_record preset;
     preset.id = "00000000000000aa", preset.keys = {{"SCENARIO_NAME", "hot"}, {"SEED", 3}};
@@ -50,7 +76,7 @@ TEST_CASE("a preset's keys stand beside its id, and come back") {
 
 TEST_CASE("a test's own members stand behind what all tests have, and come back") {
     sb::test_record test;
-    test.test = "kpss", test.statistic = 0.5, test.p = 0.1, test.p_bound = ">=", test.n = 9, test.besides.set("lag", 2);
+    test.test = "kpss", test.statistic = 0.5, test.p = 0.1, test.p_bound = ">=", test.n = 9, test.besides["lag"] = 2;
     CHECK(sb::json::line(test) == "{\"kind\":\"test\",\"v\":1,\"test\":\"kpss\",\"statistic\":0.5,\"p\":0.1,\"p_bound\":\">=\",\"n\":9,\"reason\":null,\"lag\":2}\n");
     auto const back = sb::test_record::from_object(test.to_object());
     REQUIRE(back.has_value());

@@ -160,7 +160,7 @@ TEST_CASE("MacKinnon's surfaces", "[mackinnon:oracle]") {
         CHECK(dickey_fuller_p(number(c, "tau"), trend_of(text(c, "regression"))) == Approx(number(c, "p")).epsilon(1e-12).margin(0));
     }
     for (auto const& c : *member(file, "critical")->if_array()) {
-        auto const many = member(c, "nobs")->number_or(INFINITY); // it says so in words
+        auto const many = sb::number_or(*member(c, "nobs"), INFINITY); // it says so in words
         auto const got = dickey_fuller_critical(trend_of(text(c, "regression")), many);
         INFO(text(c, "regression") << " " << many);
         CHECK(got[0] == Approx(number(c, "1%")).epsilon(1e-12));

@@ -131,7 +131,7 @@ TEST_CASE("correlation over windows agrees with rational arithmetic window by wi
         column got(exact.size());
         REQUIRE(rolling_correlation(x, y, static_cast<std::size_t>(number(c, "window")), got) == no_answer::none);
         for (std::size_t i = 0; i < got.size(); ++i) {
-            auto const want = exact[i].number_or(NAN);
+            auto const want = sb::number_or(exact[i], NAN);
             if (std::isnan(want)) CHECK(std::isnan(got[i]));
             else CHECK(got[i] == Approx(want).margin(1e-12).epsilon(0));
         }

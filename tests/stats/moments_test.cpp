@@ -155,7 +155,7 @@ TEST_CASE("correlation over windows agrees with rational arithmetic, and does no
             if (!window.full()) continue;
             auto const got = window.summary().correlation();
             REQUIRE(at < exact.size());
-            auto const want = exact[at++].number_or(NAN);
+            auto const want = sb::number_or(exact[at++], NAN);
             INFO("window " << at);
             if (std::isnan(want)) CHECK_FALSE(got);
             else {

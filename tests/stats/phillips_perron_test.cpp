@@ -15,17 +15,17 @@ TEST_CASE("Phillips' and Perron's statistics agree with sixty digits, and with a
     int asked = 0;
     for (auto const& c : *member(file, "cases")->if_array()) {
         auto const& row = *c.if_array();
-        std::string const name{row[0].string_or("")}, with{row[1].string_or("")}, rule{row[2].string_or("")};
+        std::string const name{sb::string_or(row[0], "")}, with{sb::string_or(row[1], "")}, rule{sb::string_or(row[2], "")};
         phillips_perron_request how{with == "n" ? trend::none : with == "c" ? trend::constant : trend::linear,
                                     rule == "auto" ? long_run_lags::automatic : rule == "legacy" ? long_run_lags::legacy : long_run_lags::fixed, 0};
-        if (rule.empty()) how.lags = static_cast<int>(row[2].number_or(NAN));
+        if (rule.empty()) how.lags = static_cast<int>(sb::number_or(row[2], NAN));
         INFO(name << " " << with << " " << rule << " " << how.lags);
         auto const got = phillips_perron(all_series().at(name), how);
         INFO(name_of(got.why));
         REQUIRE(got);
-        CHECK(got.lags == static_cast<int>(row[3].number_or(NAN)));
-        CHECK(got.statistic == Approx(row[4].number_or(NAN)).epsilon(1e-10));
-        CHECK(got.level_statistic == Approx(row[5].number_or(NAN)).epsilon(1e-10));
+        CHECK(got.lags == static_cast<int>(sb::number_or(row[3], NAN)));
+        CHECK(got.statistic == Approx(sb::number_or(row[4], NAN)).epsilon(1e-10));
+        CHECK(got.level_statistic == Approx(sb::number_or(row[5], NAN)).epsilon(1e-10));
         CHECK(got.used + 1 == got.n);
         if (row[6].if_array() && name.find("off1e9") == std::string::npos) {
             auto const arch = numbers(row[6]);

@@ -23,9 +23,9 @@ TEST_CASE("quantiles agree with fractions, and with numpy's where it does not ro
         auto const values = numbers(*member(c, "values"));
         for (auto const& each : *member(c, "quantiles")->if_array()) {
             auto const& row = *each.if_array();
-            auto const rule = rule_of(row[0].string_or(""));
-            double const p = row[1].number_or(NAN), want = row[2].number_or(NAN);
-            INFO(row[0].string_or("") << " " << p << " of " << values.size());
+            auto const rule = rule_of(sb::string_or(row[0], ""));
+            double const p = sb::number_or(row[1], NAN), want = sb::number_or(row[2], NAN);
+            INFO(sb::string_or(row[0], "") << " " << p << " of " << values.size());
             auto const got = quantile(values, p, rule, room);
             REQUIRE(got);
             CHECK(got.n == values.size());

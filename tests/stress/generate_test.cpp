@@ -21,9 +21,9 @@ std::string line_of(generator& g, std::uint64_t i) {
     REQUIRE(length + palette::slack <= text.size()); // what is copied in whole blocks stays inside
     return text.substr(0, length);
 }
-std::string record_line(preset_record const& p) { return json::text_of(value{p.to_object()}) + "\n"; }
+std::string record_line(preset_record const& p) { return json::text_of(value(p.to_object())) + "\n"; }
 std::set<std::string> modes_in(preset_record const& p) {
-    auto const* v = p.keys.find("FAILURE_MODES");
+    auto const* v = p.keys.if_contains("FAILURE_MODES");
     if (!v) return {};
     auto const words = std::get<key::words>(key::read(key::failure_modes, *v).value()).are;
     return {words.begin(), words.end()};
@@ -74,10 +74,10 @@ TEST_CASE("every random preset is valid, sorted and has a name, a severity, a se
         auto const checked = key::read(p.keys);
         if (checked.has_error()) FAIL(checked.error().what);
         REQUIRE(std::is_sorted(p.keys.begin(), p.keys.end(),
-            [](auto const& a, auto const& b) { return a.first < b.first; }));
+            [](auto const& a, auto const& b) { return a.key() < b.key(); }));
         REQUIRE(!p.scenario().empty());
         REQUIRE(!p.text("SEVERITY").empty());
-        REQUIRE(p.keys.find("SEED")->if_integer());
+        REQUIRE(p.keys.if_contains("SEED")->if_int64());
         auto again = p;
         seal(again);
         REQUIRE(again.id == p.id);
@@ -111,7 +111,7 @@ TEST_CASE("any random preset is made again alone by its own seed") {
     std::set<std::uint64_t> seeds;
     for (std::uint64_t i = 0; i < 300; ++i) {
         auto const p = all.make(i);
-        auto const seed = static_cast<std::uint64_t>(*p.keys.find("SEED")->if_integer());
+        auto const seed = static_cast<std::uint64_t>(*p.keys.if_contains("SEED")->if_int64());
         CHECK(seed < std::uint64_t{1} << 53);
         generator alone{{seed, {}, false, false}, {}};
         CHECK(alone.make(0).id == p.id);
@@ -153,8 +153,8 @@ TEST_CASE("MAX_BANDWIDTH is drawn from MIN_BANDWIDTH up") {
     std::map<std::pair<double, double>, int> seen;
     for (std::uint64_t i = 0; i < 20000; ++i) {
         auto const p = g.make(i);
-        auto const low = key::size_of(key::read(key::min_bandwidth, *p.keys.find("MIN_BANDWIDTH")).value());
-        auto const high = key::size_of(key::read(key::max_bandwidth, *p.keys.find("MAX_BANDWIDTH")).value());
+        auto const low = key::size_of(key::read(key::min_bandwidth, *p.keys.if_contains("MIN_BANDWIDTH")).value());
+        auto const high = key::size_of(key::read(key::max_bandwidth, *p.keys.if_contains("MAX_BANDWIDTH")).value());
         REQUIRE(low <= high);
         ++seen[{low, high}];
     }
@@ -205,7 +205,7 @@ TEST_CASE("every drawn mode has a name and what it needs to act") {
         auto const p = g.make(i);
         auto const modes = modes_in(p);
         ++scenarios[std::string{p.scenario()}];
-        auto const has = [&](char const* key) { return p.keys.find(key) != nullptr; };
+        auto const has = [&](char const* key) { return p.keys.if_contains(key) != nullptr; };
         REQUIRE(has("THREAT_INTENSITY") == !modes.empty());
         if (p.text("SEVERITY") != "random") continue; // a profile laid over: its own keys
         if (modes.contains("hostile_input"))
@@ -217,9 +217,9 @@ TEST_CASE("every drawn mode has a name and what it needs to act") {
         if (modes.contains("flaky_upstream")) REQUIRE((has("UPSTREAM_REQUESTS") && has("UPSTREAM_FAILURES")));
         if (modes.contains("concurrency_spike")) {
             REQUIRE((has("THREAD_BURST") && has("ASYNC_TASK_BURST") && has("MAX_THREADS") && has("CPU_SPIKE")));
-            REQUIRE(*p.keys.find("CONCURRENCY_LEVEL")->if_integer() >= 20);
+            REQUIRE(*p.keys.if_contains("CONCURRENCY_LEVEL")->if_int64() >= 20);
         }
-        if (modes.contains("api_latency")) REQUIRE(*p.keys.find("API_LATENCY_MS")->if_integer() >= 500);
+        if (modes.contains("api_latency")) REQUIRE(*p.keys.if_contains("API_LATENCY_MS")->if_int64() >= 500);
         for (auto const& mode : modes) // each has its part of the name
             for (auto const& known : key::all_modes)
                 if (known.name == mode && mode != "network")
@@ -244,8 +244,8 @@ TEST_CASE("guests are drawn only on request, for three presets in ten") {
         int guests = 0;
         for (std::uint64_t i = 0; i < 10000; ++i) {
             auto const p = g.make(i);
-            REQUIRE((p.keys.find("OS_TYPE") != nullptr) == (p.keys.find("VM_SETTINGS") != nullptr));
-            guests += p.keys.find("OS_TYPE") != nullptr;
+            REQUIRE((p.keys.if_contains("OS_TYPE") != nullptr) == (p.keys.if_contains("VM_SETTINGS") != nullptr));
+            guests += p.keys.if_contains("OS_TYPE") != nullptr;
         }
         if (open) CHECK(guests == Approx(3000).epsilon(0.06));
         else CHECK(guests == 0);
@@ -266,9 +266,9 @@ TEST_CASE("values given by hand are in every random preset") {
         auto const p = g.make(i);
         REQUIRE(p.text("CPU_LIMIT") == "3");
         REQUIRE(p.scenario() == "concurrency_spike");
-        REQUIRE(*p.keys.find("THREAD_BURST")->if_integer() == 32);
-        REQUIRE(p.keys.find("ASYNC_TASK_BURST"));
-        REQUIRE(json::text_of(*p.keys.find("OVERRIDES")) == R"(["CPU_LIMIT","FAILURE_MODES","MIN_BANDWIDTH","THREAD_BURST"])");
+        REQUIRE(*p.keys.if_contains("THREAD_BURST")->if_int64() == 32);
+        REQUIRE(p.keys.if_contains("ASYNC_TASK_BURST"));
+        REQUIRE(json::text_of(*p.keys.if_contains("OVERRIDES")) == R"(["CPU_LIMIT","FAILURE_MODES","MIN_BANDWIDTH","THREAD_BURST"])");
         REQUIRE(key::read(p.keys).has_value());
     }
 }

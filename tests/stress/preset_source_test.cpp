@@ -99,7 +99,7 @@ TEST_CASE("values given by hand win over presets from every source found here") 
         auto const found = find_presets(request, from(env), read_nothing).value();
         for (auto const& p : found.presets) {
             CHECK(p.text("CPU_LIMIT") == "3");
-            CHECK(json::text_of(*p.keys.find("OVERRIDES")) == R"(["CPU_LIMIT"])");
+            CHECK(json::text_of(*p.keys.if_contains("OVERRIDES")) == R"(["CPU_LIMIT"])");
             auto again = p;
             seal(again);
             CHECK(again.id == p.id);
@@ -153,16 +153,16 @@ TEST_CASE("a module's source is asked after its path") {
 TEST_CASE("keyword_profiles of the settings replace keyword by keyword") {
     profile_set const known;
     keyword_map words;
-    REQUIRE(words.merge(value{object{{"api", "schema_drift"},
-        {"Billing", value{array{"flaky_upstream", "high_latency"}}}}}, known).has_value());
+    REQUIRE(words.merge(value(object{{"api", "schema_drift"},
+        {"Billing", value(array{"flaky_upstream", "high_latency"})}}), known).has_value());
     CHECK(words.suggest("api.py", {}, true) == list{"schema_drift"});
     CHECK(words.suggest("billing.py", {}, true) == list{"flaky_upstream", "high_latency_api"});
     CHECK(words.suggest("cache.py", {}, true) == list{"high_latency_api"});
-    CHECK(words.merge(value{3},
+    CHECK(words.merge(value(3),
         known).error().what == "settings: keyword_profiles: must be a map of keywords to profiles");
-    CHECK(words.merge(value{object{{"x", 3}}},
+    CHECK(words.merge(value(object{{"x", 3}}),
         known).error().what == "settings: keyword_profiles: x: must be a profile or a list of profiles");
-    CHECK(words.merge(value{object{{"x", "schema_drfit"}}},
+    CHECK(words.merge(value(object{{"x", "schema_drfit"}}),
         known).error().what.find("settings: keyword_profiles: x: unknown profile \"schema_drfit\"; did you mean") == 0);
 }
 

@@ -14,7 +14,7 @@ preset_record named(std::string_view name, std::string_view severity_text = {}, 
     return composer{from, from.resolve(severity::parse(severity_text).value()).value(), given, 7}.named(name).value();
 }
 std::string text(preset_record const& p, std::string_view key) {
-    auto const* v = p.keys.find(key);
+    auto const* v = p.keys.if_contains(key);
     return v ? json::text_of(*v) : "-";
 }
 /// What is wrong with a request for one preset.
@@ -112,7 +112,7 @@ TEST_CASE("the text of every built-in setting is a valid value") {
 
 TEST_CASE("the scenario normal has no fault and the limits that all profiles start from") {
     auto const p = named("normal");
-    CHECK(json::text_of(value{p.keys}) == R"({"CPU_LIMIT":"1","MEMORY_LIMIT":"512Mi","SCENARIO_NAME":"normal","SEED":7,"SEVERITY":"none"})");
+    CHECK(json::text_of(value(p.keys)) == R"({"CPU_LIMIT":"1","MEMORY_LIMIT":"512Mi","SCENARIO_NAME":"normal","SEED":7,"SEVERITY":"none"})");
 }
 
 TEST_CASE("a profile leaves nothing behind in the next preset") {
@@ -120,7 +120,7 @@ TEST_CASE("a profile leaves nothing behind in the next preset") {
     auto const before = make.named("flaky_upstream").value();
     (void)make.named("concurrency_spike").value();
     CHECK(make.named("flaky_upstream").value().keys == before.keys);
-    CHECK_FALSE(before.keys.find("THREAD_BURST"));
+    CHECK_FALSE(before.keys.if_contains("THREAD_BURST"));
 }
 
 TEST_CASE("a combination merges in order, the later wins, and names and modes are joined") {
@@ -237,7 +237,7 @@ TEST_CASE("the trajectory has five stages in order, each with an effect but the 
         CHECK(all[i].scenario() == names[i]);
         int effects = 0;
         for (auto const& [key, v] : all[i].keys)
-            if (!key::find(key)->labels() && (!normal.find(key) || *normal.find(key) != v)) ++effects;
+            if (!key::find(key)->labels() && (!normal.if_contains(key) || *normal.if_contains(key) != v)) ++effects;
         INFO(names[i]);
         CHECK((effects > 0) == (i > 0));
     }
@@ -359,7 +359,7 @@ TEST_CASE("variables called like a key that acts override, and flags come before
         return std::nullopt;
     };
     REQUIRE(given.take_environment(env).has_value());
-    CHECK(json::text_of(value{given.keys()}) == R"({"CPU_LIMIT":"4","MEMORY_LIMIT":"1Gi"})");
+    CHECK(json::text_of(value(given.keys())) == R"({"CPU_LIMIT":"4","MEMORY_LIMIT":"1Gi"})");
     overrides bad;
     auto const got = bad.take_environment([](std::string const& name) -> std::optional<std::string> {
         return name == "TIMEOUT" ? std::optional<std::string>{"soon"} : std::nullopt;

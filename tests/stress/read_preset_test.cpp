@@ -24,7 +24,7 @@ heard hear(std::string_view text, std::size_t piece = std::string_view::npos) {
     all.others = reader.others();
     return all;
 }
-std::string keys(preset_record const& p) { return json::text_of(value{p.keys}); }
+std::string keys(preset_record const& p) { return json::text_of(value(p.keys)); }
 using lines = std::vector<std::string>;
 } // namespace
 
@@ -54,17 +54,17 @@ TEST_CASE("lines, arrays, objects of arrays or of levels, and lists under preset
     auto const canonical = composer{built_in, {}, {}, 7}.canonical().value();
     std::string as_lines, list, bare, mapping = "{", lists = "{";
     for (std::size_t i = 0; i < canonical.size(); ++i) {
-        auto const text = json::text_of(value{canonical[i].to_object()});
+        auto const text = json::text_of(value(canonical[i].to_object()));
         as_lines += text + "\n";
         list += (i ? ",\n" : "") + text;
         auto shorn = canonical[i].keys; // the name and level stand around it
         shorn.erase("SCENARIO_NAME"), shorn.erase("SEVERITY");
-        bare += json::text_of(value{canonical[i].keys}) + "\n";
+        bare += json::text_of(value(canonical[i].keys)) + "\n";
         auto const low = i % 2 == 0;
         mapping += cat(low ? (i ? ",\"" : "\"") : "", low ? canonical[i].scenario() : "", low ? "\":{\"low\":"
-            : ",\"high\":", json::text_of(value{shorn}), low ? "" : "}");
+            : ",\"high\":", json::text_of(value(shorn)), low ? "" : "}");
         lists += cat(low ? (i ? ",\"" : "\"") : "", low ? canonical[i].scenario() : "", low ? "\":[" : ",",
-            json::text_of(value{canonical[i].keys}), low ? "" : "]");
+            json::text_of(value(canonical[i].keys)), low ? "" : "]");
     }
     mapping += "}", lists += "}";
     for (auto const& text
@@ -118,7 +118,7 @@ TEST_CASE("a broken line is reported with its place and stops nothing else") {
                                "9:1: CPU_LIMIT: 700 is not valid; it takes 0.01 to 64 cores",
                            "10:16: not a value"});
     std::vector<double> limits;
-    for (auto const& p : all.presets) limits.push_back(p.keys.find("CPU_LIMIT")->number_or(0));
+    for (auto const& p : all.presets) limits.push_back(sb::number_or(*p.keys.if_contains("CPU_LIMIT"), 0));
     CHECK(limits == std::vector<double>{1, 2, 3, 5, 8, 9});
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("an id that its content does not have is replaced, and said") {
     REQUIRE(all.presets.size() == 1);
     CHECK(all.presets[0].id != "0123456789abcdef");
     CHECK(all.warnings == lines{"1:1: preset id 0123456789abcdef does not match its content; it is now " + all.presets[0].id});
-    auto const again = hear(json::text_of(value{all.presets[0].to_object()}));
+    auto const again = hear(json::text_of(value(all.presets[0].to_object())));
     CHECK(again.warnings.empty());
     CHECK(again.presets.at(0).id == all.presets[0].id);
 }

@@ -18,21 +18,21 @@ inline value oracle(std::string const& name) {
 /// Null where there is none.
 inline value const* member(value const& of, std::string_view key) {
     auto const* const all = of.if_object();
-    return all ? all->find(key) : nullptr;
+    return all ? all->if_contains(key) : nullptr;
 }
 inline double number(value const& of, std::string_view key) {
     auto const* const found = member(of, key);
-    return found ? found->number_or(NAN) : NAN;
+    return found ? sb::number_or(*found, NAN) : NAN;
 }
 inline std::string text(value const& of, std::string_view key) {
     auto const* const found = member(of, key);
-    return std::string{found ? found->string_or("") : ""};
+    return std::string{found ? sb::string_or(*found, "") : ""};
 }
 inline std::vector<double> numbers(value const& all) {
     std::vector<double> values;
     for (auto const& each : *all.if_array()) {
-        auto const word = each.string_or("");
-        values.push_back(word == "nan" || word == "NaN" ? NAN : word == "inf" || word == "Infinity" ? INFINITY : each.number_or(NAN));
+        auto const word = sb::string_or(each, "");
+        values.push_back(word == "nan" || word == "NaN" ? NAN : word == "inf" || word == "Infinity" ? INFINITY : sb::number_or(each, NAN));
     }
     return values;
 }

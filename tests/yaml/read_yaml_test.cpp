@@ -8,7 +8,7 @@ namespace {
 
 std::string as_json(std::string const& text) {
     auto const settings = sb::yaml::read_text(text, "f");
-    return settings.has_error() ? settings.error().what : sb::json::text_of(sb::value{*settings});
+    return settings.has_error() ? settings.error().what : sb::json::text_of(sb::value(*settings));
 }
 
 } // namespace

@@ -65,10 +65,10 @@ inline test_record forecast_of(std::vector<double> const& values, test_question 
         return r;
     }
     r.statistic = next.front().mean;
-    r.besides.set("model", with.model()), r.besides.set("aicc", finite_or_null(with.aicc())), r.besides.set("confidence", asked.confidence);
+    r.besides["model"] = with.model(), r.besides["aicc"] = finite_or_null(with.aicc()), r.besides["confidence"] = asked.confidence;
     array steps;
     for (auto const& each : next) steps.push_back(object{{"mean", finite_or_null(each.mean)}, {"lo", finite_or_null(each.lo)}, {"hi", finite_or_null(each.hi)}});
-    r.besides.set("steps", std::move(steps));
+    r.besides["steps"] = std::move(steps);
     // the score of one step ahead at the end of the series; each forecast knows only the values before it
     stats::origin_request past;
     past.first = std::max<std::size_t>(values.size() / 2, values.size() - std::min(values.size(), detail::most_judged(values.size())));
@@ -80,9 +80,9 @@ inline test_record forecast_of(std::vector<double> const& values, test_question 
         return true;
     });
     auto const* const ahead = score && !score.horizons.empty() ? &score.horizons.front() : nullptr;
-    auto const known = [&](double x) { return ahead && ahead->n > 0 ? finite_or_null(x) : value{}; };
-    r.besides.set("judged", static_cast<std::int64_t>(ahead ? ahead->n : 0));
-    r.besides.set("mae", known(ahead ? ahead->mae : 0)), r.besides.set("skill", known(ahead ? ahead->skill : 0)), r.besides.set("mase", known(ahead ? ahead->mase : 0));
+    auto const known = [&](double x) { return ahead && ahead->n > 0 ? finite_or_null(x) : value(); };
+    r.besides["judged"] = static_cast<std::int64_t>(ahead ? ahead->n : 0);
+    r.besides["mae"] = known(ahead ? ahead->mae : 0), r.besides["skill"] = known(ahead ? ahead->skill : 0), r.besides["mase"] = known(ahead ? ahead->mase : 0);
     return r;
 }
 

@@ -26,7 +26,7 @@ inline test_record levene_of(columns const& groups, test_question const& asked) 
     auto const answer = stats::levene(samples, how);
     auto r = begun("levene", answer.n);
     settle(r, answer, answer.statistic);
-    r.besides.set("center", asked.center), r.besides.set("groups", static_cast<std::int64_t>(answer.groups));
+    r.besides["center"] = asked.center, r.besides["groups"] = static_cast<std::int64_t>(answer.groups);
     return r;
 }
 
@@ -34,7 +34,7 @@ inline test_record ks_of(columns const& two, test_question const&) {
     auto const answer = stats::ks(two[0].values, two[1].values);
     auto r = begun("ks", two[0].values.size() + two[1].values.size());
     settle(r, answer, answer.statistic);
-    if (answer) r.besides.set("exact", answer.exact);
+    if (answer) r.besides["exact"] = answer.exact;
     return r;
 }
 
@@ -45,7 +45,7 @@ inline test_record psi_of(columns const& two, test_question const& asked) {
     auto const answer = stats::psi(two[0].values, two[1].values, how);
     auto r = begun("psi", answer.baseline + answer.recent);
     settle(r, answer, answer.index);
-    if (answer) r.besides.set("outside", static_cast<std::int64_t>(answer.outside));
+    if (answer) r.besides["outside"] = static_cast<std::int64_t>(answer.outside);
     return r;
 }
 
@@ -56,14 +56,14 @@ inline test_record compare(columns const& two, test_question const& asked) {
     settle(r, means, means.statistic);
     if (means) {
         auto const [lo, hi] = means.interval(asked.confidence);
-        r.besides.set("difference", means.mean), r.besides.set("lo", lo), r.besides.set("hi", hi);
-        if (asked.margin) r.besides.set("equivalence_p", means.equivalence_p(*asked.margin));
-    } else if (std::isfinite(means.mean)) r.besides.set("difference", means.mean); // known, but without a spread to judge it by
+        r.besides["difference"] = means.mean, r.besides["lo"] = lo, r.besides["hi"] = hi;
+        if (asked.margin) r.besides["equivalence_p"] = means.equivalence_p(*asked.margin);
+    } else if (std::isfinite(means.mean)) r.besides["difference"] = means.mean; // known, but without a spread to judge it by
     if (asked.paired) return r;
     if (auto const ranks = stats::mann_whitney(first, second, asked.confidence)) {
         auto const [lo, hi] = ranks.shift_interval;
-        r.besides.set("rank_p", ranks.p), r.besides.set("rank_exact", ranks.exact), r.besides.set("effect", ranks.effect);
-        r.besides.set("shift", ranks.shift), r.besides.set("shift_lo", finite_or_null(lo)), r.besides.set("shift_hi", finite_or_null(hi));
+        r.besides["rank_p"] = ranks.p, r.besides["rank_exact"] = ranks.exact, r.besides["effect"] = ranks.effect;
+        r.besides["shift"] = ranks.shift, r.besides["shift_lo"] = finite_or_null(lo), r.besides["shift_hi"] = finite_or_null(hi);
     }
     return r;
 }
@@ -72,7 +72,7 @@ inline test_record compare(columns const& two, test_question const& asked) {
 inline test_record correlation_of(columns const& two, test_question const& asked) {
     auto const &x = two[0].values, &y = two[1].values;
     auto r = begun("correlation", x.size());
-    r.besides.set("confidence", asked.confidence);
+    r.besides["confidence"] = asked.confidence;
     auto const answer = stats::correlation(x, y, asked.confidence);
     if (!answer) {
         r.reason = stats::name_of(answer.why);
@@ -80,10 +80,10 @@ inline test_record correlation_of(columns const& two, test_question const& asked
         return r;
     }
     r.statistic = answer.r, r.p = answer.p;
-    r.besides.set("lo", finite_or_null(answer.bounds.lo)), r.besides.set("hi", finite_or_null(answer.bounds.hi));
+    r.besides["lo"] = finite_or_null(answer.bounds.lo), r.besides["hi"] = finite_or_null(answer.bounds.hi);
     auto const ranks = stats::spearman(x, y), pairs = stats::kendall(x, y);
-    r.besides.set("spearman", finite_or_null(ranks.r)), r.besides.set("spearman_p", finite_or_null(ranks.p)), r.besides.set("spearman_exact", ranks ? value{ranks.exact} : value{});
-    r.besides.set("kendall", finite_or_null(pairs.r)), r.besides.set("kendall_p", finite_or_null(pairs.p)), r.besides.set("kendall_exact", pairs ? value{pairs.exact} : value{});
+    r.besides["spearman"] = finite_or_null(ranks.r), r.besides["spearman_p"] = finite_or_null(ranks.p), r.besides["spearman_exact"] = ranks ? value(ranks.exact) : value();
+    r.besides["kendall"] = finite_or_null(pairs.r), r.besides["kendall_p"] = finite_or_null(pairs.p), r.besides["kendall_exact"] = pairs ? value(pairs.exact) : value();
     return r;
 }
 

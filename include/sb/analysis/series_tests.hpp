@@ -44,15 +44,15 @@ template <class Answer>
 test_record begun_around(std::string test, Answer const& found, test_question const& asked) {
     auto r = begun(std::move(test), found.n);
     settle(r, found, found.statistic);
-    r.besides.set("regression", asked.regression);
+    r.besides["regression"] = asked.regression;
     return r;
 }
 /// Adds what only the tests of a unit root have.
 template <class Answer>
 void add_root(test_record& r, Answer const& answer, int lag, std::optional<double> criterion = {}) {
-    r.besides.set("lag", std::int64_t{lag}), r.besides.set("nobs", static_cast<std::int64_t>(answer.used));
-    if (criterion) r.besides.set("ic", *criterion);
-    r.besides.set("critical", object{{"1%", answer.critical[0]}, {"5%", answer.critical[1]}, {"10%", answer.critical[2]}});
+    r.besides["lag"] = std::int64_t{lag}, r.besides["nobs"] = static_cast<std::int64_t>(answer.used);
+    if (criterion) r.besides["ic"] = *criterion;
+    r.besides["critical"] = object{{"1%", answer.critical[0]}, {"5%", answer.critical[1]}, {"10%", answer.critical[2]}};
 }
 
 /// Whether all values lie on the line, apart from rounding.
@@ -85,7 +85,7 @@ inline test_record kpss_of(std::vector<double> const& values, test_question cons
     auto r = detail::begun_around("kpss", answer, asked);
     if (!answer) return r;
     if (answer.bound != stats::p_bound::none) r.p_bound = answer.bound == stats::p_bound::at_most ? "<=" : ">=";
-    r.besides.set("lag", std::int64_t{answer.lags});
+    r.besides["lag"] = std::int64_t{answer.lags};
     return r;
 }
 
@@ -97,14 +97,14 @@ inline test_record phillips_perron_of(std::vector<double> const& values, test_qu
     auto r = detail::begun_around("pp", answer, asked);
     if (!answer) return r;
     detail::add_root(r, answer, answer.lags);
-    r.besides.set("level_statistic", answer.level_statistic), r.besides.set("level_p", answer.level_p);
+    r.besides["level_statistic"] = answer.level_statistic, r.besides["level_p"] = answer.level_p;
     return r;
 }
 
 /// The line through a series, which outliers do not move, and the test of whether it rises or falls.
 inline test_record trend_of(std::vector<double> const& values, test_question const& asked) {
     auto r = begun("trend", values.size());
-    r.besides.set("confidence", asked.confidence);
+    r.besides["confidence"] = asked.confidence;
     auto const line = stats::theil_sen(values, asked.confidence);
     if (!line && line.why != stats::no_answer::perfect_fit) {
         r.reason = stats::name_of(line.why);
@@ -114,23 +114,23 @@ inline test_record trend_of(std::vector<double> const& values, test_question con
     std::iota(places.begin(), places.end(), 1.0);
     auto const order = stats::kendall(places, values);
     r.statistic = line.slope;
-    r.besides.set("tau", finite_or_null(order.r));
+    r.besides["tau"] = finite_or_null(order.r);
     if (!order) r.reason = stats::name_of(order.why);
     else if (detail::is_line(values, line.intercept, line.slope)) r.reason = stats::name_of(stats::no_answer::perfect_fit); // no spread to judge it by
-    else r.p = order.p, r.besides.set("exact", order.exact);
-    if (line) r.besides.set("lo", finite_or_null(line.bounds.lo)), r.besides.set("hi", finite_or_null(line.bounds.hi));
-    else r.besides.set("lo", line.slope), r.besides.set("hi", line.slope); // all of the middle slopes are equal
-    r.besides.set("intercept", line.intercept);
+    else r.p = order.p, r.besides["exact"] = order.exact;
+    if (line) r.besides["lo"] = finite_or_null(line.bounds.lo), r.besides["hi"] = finite_or_null(line.bounds.hi);
+    else r.besides["lo"] = line.slope, r.besides["hi"] = line.slope; // all of the middle slopes are equal
+    r.besides["intercept"] = line.intercept;
     return r;
 }
 
 /// The mean, with the interval by whichever method is asked for.
 inline test_record interval_of(std::vector<double> const& values, test_question const& asked) {
     auto r = begun("ci", values.size());
-    r.besides.set("confidence", asked.confidence), r.besides.set("method", asked.method);
+    r.besides["confidence"] = asked.confidence, r.besides["method"] = asked.method;
     auto const take = [&](double estimate, auto const& answer, stats::interval const& within) {
         if (!values.empty() && std::isfinite(estimate)) r.statistic = estimate;
-        if (answer) r.besides.set("lo", finite_or_null(within.lo)), r.besides.set("hi", finite_or_null(within.hi));
+        if (answer) r.besides["lo"] = finite_or_null(within.lo), r.besides["hi"] = finite_or_null(within.hi);
         else r.reason = stats::name_of(answer.why);
     };
     if (asked.method == "bootstrap") {
@@ -166,7 +166,7 @@ inline test_record changes_of(std::vector<double> const& values, test_question c
         std::span<double const> const whole{values};
         points.push_back(object{{"at", static_cast<std::int64_t>(each.at + 1)}, {"p", each.p}, {"mean_before", *stats::moments::of(whole.subspan(begin, each.at - begin)).mean()}, {"mean_after", *stats::moments::of(whole.subspan(each.at, end - each.at)).mean()}});
     }
-    r.besides.set("points", std::move(points));
+    r.besides["points"] = std::move(points);
     return r;
 }
 
@@ -182,20 +182,20 @@ inline answers converged(columns const& samples, test_question const& asked) {
     answers said;
     for (auto const& answer : stats::settled(views, each_how)) {
         auto r = begun("converged", answer.n);
-        r.besides.set("converged", answer ? value{answer.settled()} : value{});
+        r.besides["converged"] = answer ? value(answer.settled()) : value();
         if (answer) {
             if (std::isfinite(answer.change.mean)) r.statistic = answer.change.mean;
             if (answer.change && answer.change.error > 0) { // otherwise nothing moves, and there is no randomness to test
                 r.p = answer.change.equivalence_p(how.margin);
                 if (answer.drift) r.p = std::max(*r.p, answer.drift.equivalence_p(how.margin));
             }
-            if (answer.lacks != stats::unsettled::nothing) r.besides.set("because", stats::name_of(answer.lacks));
+            if (answer.lacks != stats::unsettled::nothing) r.besides["because"] = stats::name_of(answer.lacks);
             auto const [lo, hi] = answer.change.interval(1 - 2 * how.alpha);
             auto const [drift_lo, drift_hi] = answer.drift.interval(1 - 2 * how.alpha);
-            r.besides.set("lo", finite_or_null(lo)), r.besides.set("hi", finite_or_null(hi));
-            r.besides.set("drift", finite_or_null(answer.drift.mean)), r.besides.set("drift_lo", finite_or_null(drift_lo)), r.besides.set("drift_hi", finite_or_null(drift_hi));
-            r.besides.set("effective_n", answer.effective);
-            r.besides.set("spread_p", finite_or_null(answer.spread_p)), r.besides.set("adf_p", finite_or_null(answer.adf_p)), r.besides.set("kpss_p", finite_or_null(answer.kpss_p));
+            r.besides["lo"] = finite_or_null(lo), r.besides["hi"] = finite_or_null(hi);
+            r.besides["drift"] = finite_or_null(answer.drift.mean), r.besides["drift_lo"] = finite_or_null(drift_lo), r.besides["drift_hi"] = finite_or_null(drift_hi);
+            r.besides["effective_n"] = answer.effective;
+            r.besides["spread_p"] = finite_or_null(answer.spread_p), r.besides["adf_p"] = finite_or_null(answer.adf_p), r.besides["kpss_p"] = finite_or_null(answer.kpss_p);
         } else r.reason = stats::name_of(answer.why);
         said.push_back(std::move(r));
     }

@@ -30,6 +30,6 @@ void settle(test_record& r, Answer const& answer, double statistic) {
     else r.reason = stats::name_of(answer.why);
 }
 
-inline value finite_or_null(double x) { return std::isfinite(x) ? value{x} : value{}; }
+inline value finite_or_null(double x) { return std::isfinite(x) ? value(x) : value(); }
 
 } // namespace sb::analysis

@@ -81,7 +81,7 @@ inline error wrong_number(listed_test const& test, columns const& samples) {
 /// Puts the names of the two samples before the other members.
 inline void name_both(test_record& said, columns const& two) {
     object besides{{"first", two[0].name}, {"second", two[1].name}};
-    for (auto& [key, v] : said.besides) besides.set(key, std::move(v));
+    for (auto& [key, v] : said.besides) besides[key] = std::move(v);
     said.besides = std::move(besides);
 }
 
@@ -99,7 +99,7 @@ inline result<answers> answered(columns const& samples, test_question const& ask
         said = test->answer(pairs.two, asked), left_out = pairs.one_sided;
     } else said = test->answer(samples, asked);
     if (test->most == 2) detail::name_both(said.front(), samples);
-    if (left_out > 0) said.front().besides.set("left_out", left_out);
+    if (left_out > 0) said.front().besides["left_out"] = left_out;
     if (named && test->fewest == 0)
         for (std::size_t i = 0; i < samples.size(); ++i) said[i].name = samples[i].name;
     return said;
@@ -107,7 +107,7 @@ inline result<answers> answered(columns const& samples, test_question const& ask
 
 /// Whether there is no answer, or the answer is no.
 inline bool is_no(test_record const& said) {
-    auto const* const converged = said.besides.find("converged");
+    auto const* const converged = said.besides.if_contains("converged");
     return said.reason || (converged && converged->if_bool() && !*converged->if_bool());
 }
 

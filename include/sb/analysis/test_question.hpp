@@ -32,7 +32,7 @@ struct test_question {
         auto const fewest = test == "converged" ? 3 : 1;
         if (least && (*least < fewest || *least > 1'000'000)) return caller_error(cat("--least: must be from ", fewest, " to 1000000"));
         if (shuffles < 19 || shuffles > 1'000'000) return caller_error("--shuffles: must be from 19 to 1000000");
-        if (test == "changepoint" && alpha * static_cast<double>(shuffles + 1) < 1) return caller_error(cat("--alpha ", json::text_of(value{alpha}), ": ", shuffles, " --shuffles are too few to show it; give more"));
+        if (test == "changepoint" && alpha * static_cast<double>(shuffles + 1) < 1) return caller_error(cat("--alpha ", json::text_of(value(alpha)), ": ", shuffles, " --shuffles are too few to show it; give more"));
         if (passes < 1 || passes > 1000) return caller_error("--passes: must be from 1 to 1000");
         if (bins < 2 || bins > 10'000) return caller_error("--bins: must be from 2 to 10000");
         if (maxlag && (*maxlag < 0 || *maxlag > 1'000'000)) return caller_error("--maxlag: must be from 0 to 1000000");

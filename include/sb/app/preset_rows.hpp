@@ -20,7 +20,7 @@ namespace sb::app {
 /// A value without the quotes of a string.
 inline std::string plain(value const& v) {
     auto const* const s = v.if_string();
-    return s ? *s : json::text_of(v);
+    return s ? std::string{*s} : json::text_of(v);
 }
 
 /// Rows of equal members in the format asked for; `kind` is for programs, not for people.
@@ -38,7 +38,7 @@ inline object row_of(preset_record const& p) {
     for (auto const& [name, v] : p.keys)
         if (auto const* k = key::find(name); !k || !k->labels())
             settings += cat(settings.empty() ? "" : " ", name, "=", plain(v));
-    return {{"scenario", p.scenario()}, {"severity", p.text(p.severity)}, {"seed", *p.keys.find(p.seed)}, {"id", p.id},
+    return {{"scenario", p.scenario()}, {"severity", p.text(p.severity)}, {"seed", *p.keys.if_contains(p.seed)}, {"id", p.id},
         {"sets", settings}};
 }
 
@@ -56,14 +56,14 @@ inline void write_list(cli::io& io, std::string_view format, stress::profile_set
     for (auto const& [kind, title, sort, choices] : parts) {
         std::vector<object> shown;
         for (auto const& row : rows) {
-            if (row.find("kind")->string_or({}) != kind) continue;
-            auto const& name = *row.find("name");
+            if (string_or(*row.if_contains("kind"), {}) != kind) continue;
+            auto const& name = *row.if_contains("name");
             object cells{{std::string{kind}, name}};
-            if (!sort.empty()) cells.set(sort, *row.find("sort")), cells.set(choices, *row.find("choices"));
-            if (kind == "key" && format == "md") cells.set("valid", *row.find("valid"));
-            cells.set("help", *row.find("help"));
+            if (!sort.empty()) cells[sort] = *row.if_contains("sort"), cells[choices] = *row.if_contains("choices");
+            if (kind == "key" && format == "md") cells["valid"] = *row.if_contains("valid");
+            cells["help"] = *row.if_contains("help");
             if (sort == "unit" || kind == "stage")
-                if (format == "md") cells.set("note", *row.find("note"));
+                if (format == "md") cells["note"] = *row.if_contains("note");
             shown.push_back(std::move(cells));
         }
         if (kind != "profile") io.out << "\n";

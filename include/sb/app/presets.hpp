@@ -121,7 +121,7 @@ inline result<void> write_presets(cli::io& io, preset_choices const& asked) {
 
     SB_TRY(auto const plan, detail::plan_of(asked));
     stress::keyword_map keywords;
-    if (auto const* own = io.settings.find("keyword_profiles")) SB_CHECK(keywords.merge(*own, profiles));
+    if (auto const* own = io.settings.if_contains("keyword_profiles")) SB_CHECK(keywords.merge(*own, profiles));
     stress::lookup const env = [&](std::string const& name) -> std::optional<std::string> {
         if (auto found = io.env.find(name)) return std::move(found->value);
         return std::nullopt;

@@ -78,9 +78,9 @@ inline result<analysis::columns> read_columns(cli::io& io, stat_choices const& a
 
 /// Of pairs, those that were left out.
 inline void say_left_out(cli::io& io, test_record const& answer) {
-    auto const* const left_out = answer.besides.find("left_out");
-    if (!left_out || !left_out->if_integer()) return;
-    auto const count = *left_out->if_integer(), pairs = answer.test == "compare" ? answer.n / 2 : answer.n;
+    auto const* const left_out = answer.besides.if_contains("left_out");
+    if (!left_out || !left_out->if_int64()) return;
+    auto const count = *left_out->if_int64(), pairs = answer.test == "compare" ? answer.n / 2 : answer.n;
     io.log.warn(cat(count, " of ", count + pairs, count == 1 ? " pairs has only one side and is left out" : " pairs have only one side and are left out"));
 }
 

@@ -21,17 +21,17 @@ namespace detail {
 inline int magnitude(double x) { return static_cast<int>(std::floor(std::log10(std::abs(x)))); }
 
 inline double width_between(object const& o, std::string_view lo, std::string_view hi) {
-    auto const *const low = o.find(lo), *const high = o.find(hi);
-    return low && high && low->is_number() && high->is_number() ? high->number_or(0) - low->number_or(0) : 0;
+    auto const *const low = o.if_contains(lo), *const high = o.if_contains(hi);
+    return low && high && low->is_number() && high->is_number() ? number_or(*high, 0) - number_or(*low, 0) : 0;
 }
 
 /// The width of the interval that a record has for one of its members; 0 where it has none.
 inline double width_of(object const& record, std::string const& key) {
-    auto const& test = record.find("test")->string_or({});
+    auto const& test = string_or(*record.if_contains("test"), {});
     for (std::string const of : {"shift", "drift"})
         if (key.starts_with(of)) return width_between(record, of + "_lo", of + "_hi");
     if (key == "statistic" && test == "forecast") {
-        auto const* const steps = record.find("steps");
+        auto const* const steps = record.if_contains("steps");
         return steps && steps->if_array() && !steps->if_array()->empty() ? width_between(*steps->if_array()->front().if_object(), "lo", "hi") : 0;
     }
     if (key == "lo" || key == "hi" || key == (test == "compare" ? "difference" : "statistic")) return width_between(record, "lo", "hi");
@@ -55,21 +55,21 @@ inline std::string shown(double x, double width = 0) {
 }
 inline std::string shown(value const& v, double width = 0) {
     if (v.is_null()) return "-";
-    if (v.if_integer() || v.if_bool()) return json::text_of(v);
-    if (v.is_number()) return shown(v.number_or(0), width);
+    if (v.if_int64() || v.if_bool()) return json::text_of(v);
+    if (v.is_number()) return shown(number_or(v, 0), width);
     if (auto const* const points = v.if_array()) { // of changes
         std::string places;
         for (auto const& each : *points)
-            if (auto const* const at = each.if_object() ? each.if_object()->find("at") : nullptr) places += cat(places.empty() ? "" : " ", shown(*at));
+            if (auto const* const at = each.if_object() ? each.if_object()->if_contains("at") : nullptr) places += cat(places.empty() ? "" : " ", shown(*at));
         return places.empty() ? "-" : places;
     }
-    return std::string{v.string_or({})};
+    return std::string{string_or(v, {})};
 }
 
 namespace detail {
 
 inline std::string step_text(object const& step) {
-    auto const of = [&](char const* key) { return shown(*step.find(key), width_between(step, "lo", "hi")); };
+    auto const of = [&](char const* key) { return shown(*step.if_contains(key), width_between(step, "lo", "hi")); };
     return cat(of("mean"), " (", of("lo"), " .. ", of("hi"), ")");
 }
 
@@ -79,10 +79,10 @@ inline object flattened(test_record const& record, bool exact) {
     int ahead = 0;
     for (auto const& [key, v] : record.to_object()) {
         if (auto const* inner = v.if_object())
-            for (auto const& [name, each] : *inner) flat.set(cat(key, " ", name), each);
+            for (auto const& [name, each] : *inner) flat[cat(key, " ", name)] = each;
         else if (key == "steps" && v.if_array() && !exact) // a column for each step ahead
-            for (auto const& each : *v.if_array()) flat.set(cat("+", ++ahead), step_text(*each.if_object()));
-        else if (key != "kind" && key != "v") flat.set(key, v);
+            for (auto const& each : *v.if_array()) flat[cat("+", ++ahead)] = step_text(*each.if_object());
+        else if (key != "kind" && key != "v") flat[key] = v;
     }
     return flat;
 }
@@ -95,7 +95,7 @@ inline object row_for_people(test_record const& record) {
         if (key == "p_bound") continue;
         auto text = key == "reason" && v.is_null() ? std::string{} : shown(v, width_of(whole, key));
         if (key == "p" && record.p_bound) text = *record.p_bound + text;
-        row.set(key, std::move(text));
+        row[key] = std::move(text);
     }
     return row;
 }

@@ -46,7 +46,7 @@ template <class T>
 std::string exact_cell(T const& member) {
     if constexpr (requires { member.has_value(); }) return member ? exact_cell(*member) : std::string{};
     else if constexpr (std::convertible_to<T const&, std::string_view>) return std::string{std::string_view{member}};
-    else if constexpr (std::same_as<T, value>) return member.is_null() ? std::string{} : member.if_string() ? *member.if_string() : json::text_of(member);
+    else if constexpr (std::same_as<T, value>) return member.is_null() ? std::string{} : member.if_string() ? std::string{*member.if_string()} : json::text_of(member);
     else {
         if constexpr (std::floating_point<T>)
             if (!std::isfinite(member)) return {};
@@ -71,10 +71,10 @@ inline record_columns<object> member_columns(std::vector<object> const& rows, st
     record_columns<object> columns;
     for (auto const& row : rows)
         for (auto const& member : row) {
-            auto const& name = member.first;
+            std::string const name{member.key()};
             if (std::any_of(columns.begin(), columns.end(), [&](auto const& each) { return each.title == name; })) continue;
             columns.push_back({name, table::align::left, [name, text](object const& each) {
-                                   auto const* const found = each.find(name);
+                                   auto const* const found = each.if_contains(name);
                                    return found ? text(*found) : std::string{};
                                }});
         }

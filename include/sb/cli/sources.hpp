@@ -107,7 +107,7 @@ public:
         if (!file.fd || !told.why.empty()) return;
         auto const document = read_settings(file.fd.get(), told.file);
         if (document.has_error()) return told.why = printable(without(document.error().what, cat("settings ", told.file, ": "))), void();
-        auto const* const own = document->find(d.name);
+        auto const* const own = document->if_contains(d.name);
         if (own && !own->if_object()) told.ignored.push_back(d.name);
         if (own && own->if_object())
             for (auto const& [key, v] : *own->if_object()) {
@@ -117,12 +117,12 @@ public:
         for (auto const& [key, v] : *document) {
             for (auto& o : d.options)
                 if (o.setting_key == key) take_found_setting(&o, v, key, told);
-            if (std::find(d.sections.begin(), d.sections.end(), key) == d.sections.end() || settings.find(key)) continue;
+            if (std::find(d.sections.begin(), d.sections.end(), key) == d.sections.end() || settings.if_contains(key)) continue;
             if (auto const wrong = wrong_with(d, key, v); !wrong.empty()) {
                 later.push_back(cat(told.name(), printable(without(wrong, "settings: ")), "; ignored"));
                 continue;
             }
-            settings.set(key, v), section_source[key] = cat("settings ", told.file);
+            settings[key] = v, section_source[key] = cat("settings ", told.file);
             if (!v.if_object()) told.used.push_back(key);
             else
                 for (auto const& [name, each] : *v.if_object()) told.used.push_back(cat(key, ".", printable(name)));
@@ -146,7 +146,7 @@ private:
 
     static std::string wrong_with(declaration const& d, std::string const& section, value const& v) {
         object one;
-        one.set(section, v);
+        one[section] = v;
         auto const judged = d.judges ? d.judges(one) : result<void>{};
         return judged.has_error() ? judged.error().what : std::string{};
     }
@@ -188,7 +188,7 @@ private:
     }
 
     static std::string text_of(value const& v) {
-        if (auto const* s = v.if_string()) return *s;
+        if (auto const* s = v.if_string()) return std::string{*s};
         if (auto const* b = v.if_bool()) return std::string{*b ? "yes" : "no"};
         return json::text_of(v);
     }
@@ -220,16 +220,16 @@ private:
 
     /// The tool's own section first, then the top-level key that several tools share.
     result<void> from_settings(declaration const& d, option& o, std::string const& path) const {
-        if (auto const* mine = settings.find(d.name); mine && mine->if_object())
-            if (auto const* v = mine->if_object()->find(o.section_key())) return take_setting(o, *v, path, cat(d.name, ".", o.section_key()));
+        if (auto const* mine = settings.if_contains(d.name); mine && mine->if_object())
+            if (auto const* v = mine->if_object()->if_contains(o.section_key())) return take_setting(o, *v, path, cat(d.name, ".", o.section_key()));
         if (!o.setting_key.empty())
-            if (auto const* v = settings.find(o.setting_key)) return take_setting(o, *v, path, o.setting_key);
+            if (auto const* v = settings.if_contains(o.setting_key)) return take_setting(o, *v, path, o.setting_key);
         return {};
     }
 
     /// A key of our own section that is no option is a slip of the pen, and said.
     result<void> check_section(declaration const& d, std::string const& path) const {
-        auto const* mine = settings.find(d.name);
+        auto const* mine = settings.if_contains(d.name);
         if (!mine) return {};
         if (!mine->if_object()) return caller_error(cat("settings ", path, ": ", d.name, ": must be a map"));
         std::vector<std::string> known;

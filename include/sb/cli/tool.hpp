@@ -364,8 +364,8 @@ private:
         object schemas{{"reads", object{}}, {"writes", object{}}};
         for (auto const& [side, make] : schemas_) {
             auto schema = make();
-            auto const kind = std::string{schema.find("title")->string_or({})};
-            schemas.find(side)->if_object()->set(kind, std::move(schema));
+            auto const kind = std::string{string_or(*schema.if_contains("title"), {})};
+            schemas[side].as_object()[kind] = std::move(schema);
         }
         return schemas;
     }
@@ -379,7 +379,7 @@ private:
             if (!question) rows.row({o.flag.substr(2), shown, o.source});
         }
         for (auto const& each : self_.sections)
-            if (auto const* v = from_.settings.find(each)) rows.row({each, json::text_of(*v), from_.section_source.at(each)});
+            if (auto const* v = from_.settings.if_contains(each)) rows.row({each, json::text_of(*v), from_.section_source.at(each)});
         return ::isatty(1) == 1 ? rows.text(use_color(1, color())) : rows.csv();
     }
 

@@ -33,15 +33,15 @@ inline error caller_error(std::string what) { return {blame::caller, std::move(w
 inline error input_error(std::string what) { return {blame::input, std::move(what)}; }
 inline error system_error(std::string what) { return {blame::system, std::move(what)}; }
 
-/// The line for `errno` (or `code`) after `verb` failed on `object`.
-inline error errno_error(std::string_view verb, std::string_view object, int code) {
+/// The line for `errno` (or `code`) after `verb` failed on `name`.
+inline error errno_error(std::string_view verb, std::string_view name, int code) {
     std::string what{verb};
-    if (!object.empty()) what.append(" ").append(object);
+    if (!name.empty()) what.append(" ").append(name);
     what.append(": ").append(std::strerror(code));
     return system_error(std::move(what));
 }
-inline error last_error(std::string_view verb, std::string_view object = {}) {
-    return errno_error(verb, object, errno);
+inline error last_error(std::string_view verb, std::string_view name = {}) {
+    return errno_error(verb, name, errno);
 }
 
 } // namespace sb

@@ -75,9 +75,7 @@ inline constexpr auto byte_classes = [] {
 constexpr byte_class class_of(char c) noexcept { return byte_classes[static_cast<unsigned char>(c)]; }
 
 /// Reads one object byte by byte. This is what a line means; the vector paths may only be faster.
-/// Not strict: the tokens must make an object; what stands inside strings and scalars is the business of who reads
-/// them. Strict: every byte is checked as `parse` does.
-template <bool Strict>
+/// The tokens must make an object; what stands inside strings and scalars is the business of who reads them.
 class field_walk {
 public:
     field_walk(wanted_fields const& wanted, char const* begin, char const* end, field* into)
@@ -208,25 +206,14 @@ private:
         while (at_ != end_ && class_of(*at_) == plain_byte) ++at_;
         if (at_ == from) return no("not a value");
         auto const size = static_cast<std::size_t>(at_ - from);
-        if (Strict && !scalar({from, size})) return false;
         if (target) *target = {from, static_cast<std::uint32_t>(size), field_type::scalar};
         return true;
     }
-    bool scalar(std::string_view text) {
-        if (text == "true" || text == "false" || text == "null") return true;
-        bool whole = false;
-        if (number_length(text, whole) != text.size()) return no("not a value", text.data());
-        return read_number(text, whole).kind != number_kind::overflow || no("a number too large for a double", text.data());
-    }
-
     /// Past the closing quote.
     bool string() {
-        auto const from = ++at_;
-        for (; at_ != end_ && *at_ != '"'; ++at_)
+        for (++at_; at_ != end_ && *at_ != '"'; ++at_)
             if (*at_ == '\\' && ++at_ == end_) break;
         if (at_ == end_) return no("a string without its closing quote");
-        if constexpr (Strict)
-            if (auto const wrong = check_string({from, static_cast<std::size_t>(at_ - from)})) return no(wrong->what, from + wrong->at);
         ++at_;
         return true;
     }

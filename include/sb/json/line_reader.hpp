@@ -4,6 +4,7 @@
 #include <sb/core/cpu.hpp>
 #include <sb/core/input_source.hpp>
 #include <sb/json/fields.hpp>
+#include <sb/json/parse.hpp>
 #include <sb/json/scan.hpp>
 #include <sb/json/shape.hpp>
 #include <array>
@@ -24,12 +25,29 @@ public:
     enum class kind { fields, blank, bad };
 
     line_reader(wanted_fields wanted, line_rules rules = {}, instruction_set use = chosen_instruction_set())
-        : wanted_{std::move(wanted)}, rules_{rules}, scan_{rules.strict ? nullptr : scanner_for(use)} {
+        : wanted_{std::move(wanted)}, rules_{rules}, scan_{scanner_for(use)} {
         if (scan_) skeleton_ = std::make_unique<line_skeleton>();
     }
 
     /// The line at `at`, which moves behind its newline (or to `end`). Needs at < end.
     kind next(char const*& at, char const* end) {
+        auto const found = structure(at, end);
+        if (!rules_.strict || found == kind::blank || line_.size() > rules_.longest) return found;
+        auto const wrong = check(line_);
+        if (!wrong || (found == kind::bad && fault_.at <= wrong->at)) return found;
+        return fault_ = *wrong, kind::bad;
+    }
+
+    std::string_view line() const noexcept { return line_; }
+    /// The field of a slot, valid after `kind::fields` until the next line.
+    field const& operator[](std::size_t slot) const noexcept { return fields_[slot]; }
+    /// Wanted keys that the line gave again; the last one counts.
+    std::uint32_t duplicates() const noexcept { return duplicates_; }
+    /// After `kind::bad`: what is wrong and at which byte of the line, from 0.
+    fault const& wrong() const noexcept { return fault_; }
+
+private:
+    kind structure(char const*& at, char const* end) {
         auto const* const line = at;
         duplicates_ = 0;
         if (scan_) {
@@ -53,15 +71,6 @@ public:
         return slowly();
     }
 
-    std::string_view line() const noexcept { return line_; }
-    /// The field of a slot, valid after `kind::fields` until the next line.
-    field const& operator[](std::size_t slot) const noexcept { return fields_[slot]; }
-    /// Wanted keys that the line gave again; the last one counts.
-    std::uint32_t duplicates() const noexcept { return duplicates_; }
-    /// After `kind::bad`: what is wrong and at which byte of the line, from 0.
-    fault const& wrong() const noexcept { return fault_; }
-
-private:
     void place(line_shape const& shape, line_skeleton const& s, char const* line) noexcept {
 #if SB_X86
         detail::place_fields_bmi(shape, s, line, fields_.data()); // whoever scans with vectors has these instructions
@@ -69,9 +78,8 @@ private:
         detail::place_fields_plain(shape, s, line, fields_.data());
 #endif
     }
-    template <bool Strict>
     bool walk() {
-        detail::field_walk<Strict> walk{wanted_, line_.data(), line_.data() + line_.size(), fields_.data()};
+        detail::field_walk walk{wanted_, line_.data(), line_.data() + line_.size(), fields_.data()};
         if (!walk.object()) return fault_ = walk.wrong(), false;
         duplicates_ = walk.duplicates();
         return true;
@@ -82,7 +90,7 @@ private:
         std::size_t blank = 0;
         while (blank < line_.size() && is_blank(line_[blank])) ++blank;
         if (blank == line_.size()) return kind::blank;
-        if (!(rules_.strict ? walk<true>() : walk<false>())) return kind::bad;
+        if (!walk()) return kind::bad;
         if (scan_ && skeleton_->usable)
             shapes_.learn(*skeleton_, line_.data(), fields_.data(), wanted_.size(), duplicates_);
         return kind::fields;

@@ -105,7 +105,7 @@ void append_record(std::string& to, T const& v) {
         }
         to.push_back(map ? '}' : ']');
     } else if constexpr (open_record<T>) {
-        append(to, value{v.to_object()});
+        append(to, value(v.to_object()));
     } else if constexpr (described_struct<T>) {
         bool first = true;
         to.push_back('{');
@@ -121,7 +121,7 @@ void append_record(std::string& to, T const& v) {
         });
         to.push_back('}');
     } else {
-        append(to, value{v});
+        append(to, value(v));
     }
 }
 
@@ -158,13 +158,16 @@ result<void> read_record(value const& from, T& into, std::string_view where = {}
         into = *b;
         return {};
     } else if constexpr (std::integral<T>) {
-        auto const* i = from.if_integer();
-        if (!i || !std::in_range<T>(*i)) return expected("an integer in range", where);
-        into = static_cast<T>(*i);
+        auto const take = [&](auto const* given) {
+            bool const fits = given && std::in_range<T>(*given);
+            if (fits) into = static_cast<T>(*given);
+            return fits;
+        };
+        if (!take(from.if_int64()) && !take(from.if_uint64())) return expected("an integer in range", where);
         return {};
     } else if constexpr (std::floating_point<T>) {
         if (!from.is_number() && !from.is_null()) return expected("a number", where);
-        into = from.number_or(std::numeric_limits<T>::quiet_NaN()); // written as null, being no JSON number
+        into = number_or(from, std::numeric_limits<T>::quiet_NaN()); // written as null, being no JSON number
         return {};
     } else if constexpr (described_enum<T>) {
         auto const* s = from.if_string();
@@ -213,7 +216,7 @@ result<void> read_record(value const& from, T& into, std::string_view where = {}
         detail::each_member<T>([&](std::string_view name, auto pointer) {
             if (wrong) return;
             auto& member = into.*pointer;
-            if (auto const* given = o->find(name)) {
+            if (auto const* given = o->if_contains(name)) {
                 if (auto const got = read_record(*given, member, name); got.has_error()) wrong = got.error();
             } else if constexpr (!detail::is_optional<std::remove_reference_t<decltype(member)>>::value) {
                 wrong = input_error(cat("no \"", name, "\""));
@@ -259,13 +262,13 @@ object schema_of() {
         object members;
         array required;
         if constexpr (record<T>) {
-            members.set("kind", object{{"const", T::kind}});
-            members.set("v", object{{"const", std::int64_t{T::version}}});
+            members["kind"] = object{{"const", T::kind}};
+            members["v"] = object{{"const", std::int64_t{T::version}}};
             required = {"kind", "v"};
         }
         detail::each_member<T>([&](std::string_view name, auto pointer) {
             using member = std::remove_reference_t<decltype(std::declval<T&>().*pointer)>;
-            members.set(name, schema_of<member>());
+            members[name] = schema_of<member>();
             if (!detail::is_optional<member>::value) required.emplace_back(name);
         });
         return {{"type", "object"}, {"properties", std::move(members)}, {"required", std::move(required)}};
@@ -276,7 +279,7 @@ object schema_of() {
 template <record T>
 object schema_document() {
     object schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", T::kind}};
-    for (auto& [key, v] : schema_of<T>()) schema.set(key, std::move(v));
+    for (auto& [key, v] : schema_of<T>()) schema[key] = std::move(v);
     return schema;
 }
 

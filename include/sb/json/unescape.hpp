@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What lies between the quotes of a JSON string, checked and turned into the text it means.
 #pragma once
-#include <sb/json/parse.hpp>
+#include <sb/core/printable.hpp>
+#include <sb/json/locate.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +11,14 @@
 namespace sb::json {
 
 namespace detail {
+
+inline void append_utf8(std::string& to, std::uint32_t code) {
+    auto const put = [&](std::uint32_t byte) { to.push_back(static_cast<char>(byte)); };
+    if (code < 0x80) put(code);
+    else if (code < 0x800) put(0xc0 | code >> 6), put(0x80 | (code & 0x3f));
+    else if (code < 0x10000) put(0xe0 | code >> 12), put(0x80 | (code >> 6 & 0x3f)), put(0x80 | (code & 0x3f));
+    else put(0xf0 | code >> 18), put(0x80 | (code >> 12 & 0x3f)), put(0x80 | (code >> 6 & 0x3f)), put(0x80 | (code & 0x3f));
+}
 
 /// Calls `plain(part)` for runs of bytes and `code(point)` for what an escape means.
 template <class Plain, class Code>
@@ -68,12 +77,6 @@ std::optional<fault> decode_string(std::string_view raw, Plain plain, Code code)
 inline std::optional<fault> unescape(std::string_view raw, std::string& to) {
     return detail::decode_string(
         raw, [&](std::string_view part) { to.append(part); }, [&](std::uint32_t point) { detail::append_utf8(to, point); });
-}
-
-/// The same check without the text.
-inline std::optional<fault> check_string(std::string_view raw) {
-    return detail::decode_string(
-        raw, [](std::string_view) {}, [](std::uint32_t) {});
 }
 
 } // namespace sb::json

@@ -60,9 +60,9 @@ inline void append_string(std::string& to, std::string_view text, bool escape_by
 
 inline void append(std::string& to, value const& v) {
     if (auto const* b = v.if_bool()) to.append(*b ? "true" : "false");
-    else if (auto const* i = v.if_integer()) append_number(to, *i);
-    else if (auto const* n = v.if_natural()) append_number(to, *n);
-    else if (auto const* x = v.if_real()) append_real(to, *x);
+    else if (auto const* i = v.if_int64()) append_number(to, *i);
+    else if (auto const* n = v.if_uint64()) append_number(to, *n);
+    else if (auto const* x = v.if_double()) append_real(to, *x);
     else if (auto const* s = v.if_string()) append_string(to, *s);
     else if (auto const* a = v.if_array()) {
         to.push_back('[');

@@ -64,7 +64,7 @@ inline mode_set modes_of(std::vector<std::string> const& words) noexcept {
 inline value modes_value(mode_set const& set) {
     array all;
     each_mode(set, [&](failure_mode const& mode) { all.emplace_back(mode.name); });
-    return all.size() == 1 ? all.front() : value{std::move(all)};
+    return all.size() == 1 ? all.front() : value(std::move(all));
 }
 
 /// Scenario names joined by +.

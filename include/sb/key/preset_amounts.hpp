@@ -65,7 +65,7 @@ inline result<void> in_order(amounts const& read, object const& keys) {
         auto const* const above = each.key ? each.key->not_above : nullptr;
         auto const* const most = above ? read.find(*above) : nullptr;
         if (most && size_of(each.is) > size_of(*most))
-            return caller_error(cat(each.name(), " ", json::text_of(*keys.find(each.name())), " is above ", above->name, " ", json::text_of(*keys.find(above->name))));
+            return caller_error(cat(each.name(), " ", json::text_of(*keys.if_contains(each.name())), " is above ", above->name, " ", json::text_of(*keys.if_contains(above->name))));
     }
     return {};
 }

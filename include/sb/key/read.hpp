@@ -150,7 +150,7 @@ inline error not_valid(definition const& k, value const& v) {
 /// The size in the key's unit; numbers and text are taken.
 inline result<double> read_size(definition const& k, value const& v) {
     std::optional<double> x;
-    if (v.is_number()) x = v.number_or(0);
+    if (v.is_number()) x = number_or(v, 0);
     else if (auto const* s = v.if_string()) x = size_of_text(k.in, *s);
     bool const whole = k.in != unit::integer || (x && *x == std::floor(*x));
     if (!x || !whole || !(*x >= k.least && *x <= k.most)) return not_valid(k, v);
@@ -159,7 +159,7 @@ inline result<double> read_size(definition const& k, value const& v) {
 /// A boolean, also as 0, 1, "yes", "off" and the like.
 inline result<bool> read_truth(definition const& k, value const& v) {
     if (auto const* b = v.if_bool()) return *b;
-    auto const read = truth_of_text(v.is_number() ? json::text_of(v) : std::string{v.string_or({})});
+    auto const read = truth_of_text(v.is_number() ? json::text_of(v) : std::string{string_or(v, {})});
     if (!read) return not_valid(k, v);
     return *read;
 }
@@ -191,7 +191,7 @@ inline result<std::vector<std::string>> read_names(definition const& k, value co
     std::vector<std::string> found;
     for (auto const& each : *v.if_array()) {
         if (!each.if_string()) return not_valid(k, v);
-        found.push_back(*each.if_string());
+        found.emplace_back(*each.if_string());
     }
     return found;
 }
@@ -215,7 +215,7 @@ inline result<amount> read(definition const& k, value const& v) {
     }
     case unit::text:
         if (!v.if_string() || v.if_string()->empty()) return detail::not_valid(k, v);
-        return amount{text{*v.if_string()}};
+        return amount{text{std::string{*v.if_string()}}};
     case unit::names: {
         SB_TRY(auto found, detail::read_names(k, v));
         return amount{names{std::move(found)}};
@@ -241,17 +241,17 @@ inline result<definition const*> known(std::string_view name) {
 /// The value that a person's text means: numbers become numbers, lists arrays, sizes stay as written.
 inline result<value> value_of_text(definition const& k, std::string_view text) {
     text = trim(text);
-    value v{text};
-    if (k.in == unit::map && json::parse(text, v)) return detail::not_valid(k, value{text});
+    value v(text);
+    if (k.in == unit::map && json::parse(text, v)) return detail::not_valid(k, value(text));
     SB_TRY(auto const is, read(k, v));
     switch (k.in) {
-    case unit::boolean: return value{std::get<bool>(is)};
+    case unit::boolean: return value(std::get<bool>(is));
     case unit::words: {
         auto const& found = std::get<words>(is);
         if (k.tidy) return k.tidy(found);
         if (found.are.empty()) return detail::not_valid(k, v);
-        if (found.are.size() == 1) return value{found.are.front()};
-        return value{array(found.are.begin(), found.are.end())};
+        if (found.are.size() == 1) return value(found.are.front());
+        return value(array(found.are.begin(), found.are.end()));
     }
     case unit::milliseconds:
     case unit::seconds:
@@ -259,8 +259,8 @@ inline result<value> value_of_text(definition const& k, std::string_view text) {
     case unit::percent:
     case unit::integer: {
         double const x = size_of(is);
-        if (x == std::floor(x)) return value{static_cast<std::int64_t>(x)};
-        return value{x};
+        if (x == std::floor(x)) return value(static_cast<std::int64_t>(x));
+        return value(x);
     }
     default: return v;
     }

@@ -17,8 +17,7 @@
 #include <sb/files/own_folder.hpp>
 #include <sb/files/remove_tree.hpp>
 #include <sb/files/workspace.hpp>
-#include <sb/json/parse.hpp>
-#include <sb/json/record.hpp>
+#include <sb/json/dispatch.hpp>
 #include <sb/record/lease.hpp>
 #include <cerrno>
 #include <cstdio>
@@ -145,13 +144,12 @@ inline result<lease_record> read_lease(int file, std::string_view name) {
     auto const n = retry([&] { return ::pread(file, text.data(), text.size(), 0); });
     if (n < 0) return last_error("read");
     text.resize(static_cast<std::size_t>(n));
-    value v;
-    if (auto const wrong = json::parse(trim(text), v)) return input_error(cat("byte ", wrong->at + 1, ": ", wrong->what));
-    auto const* const o = v.if_object();
-    auto const* const kind = o ? o->find("kind") : nullptr;
-    if (!kind || kind->string_or({}) != lease_record::kind) return input_error("not a lease");
     lease_record terms;
-    SB_CHECK(json::read_record(v, terms));
+    using line_is = json::dispatched::line_is;
+    auto const got = json::dispatch(trim(text), json::on<lease_record>([&](lease_record there) { terms = std::move(there); }));
+    if (got.is == line_is::broken) return input_error(cat("byte ", got.at + 1, ": ", got.what));
+    if (got.is == line_is::misfit) return input_error(got.what);
+    if (got.is != line_is::taken) return input_error("not a lease");
     if (terms.id != name) return input_error("the lease has another name");
     return terms;
 }

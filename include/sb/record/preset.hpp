@@ -19,14 +19,14 @@ struct preset_record {
     static constexpr std::string_view scenario_name = "SCENARIO_NAME", severity = "SEVERITY", seed = "SEED";
 
     std::string_view text(std::string_view key, std::string_view otherwise = {}) const noexcept {
-        auto const* v = keys.find(key);
-        return v ? v->string_or(otherwise) : otherwise;
+        auto const* v = keys.if_contains(key);
+        return v ? string_or(*v, otherwise) : otherwise;
     }
     std::string_view scenario() const noexcept { return text(scenario_name); }
 
     object to_object() const {
         object o{{"kind", kind}, {"v", version}, {"id", id}};
-        for (auto const& [key, v] : keys) o.members().emplace_back(key, v);
+        for (auto const& [key, v] : keys) o.emplace(key, v);
         return o;
     }
     /// Takes what is there; a missing `id` stays empty and the caller gives it one.
@@ -34,7 +34,7 @@ struct preset_record {
         preset_record p;
         for (auto const& [key, v] : o) {
             if (key == "kind" || key == "v") continue;
-            if (key != "id") p.keys.members().emplace_back(key, v);
+            if (key != "id") p.keys.emplace(key, v);
             else if (auto const* id = v.if_string()) p.id = *id;
             else return input_error("\"id\" is not a string");
         }

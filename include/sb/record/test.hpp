@@ -85,29 +85,29 @@ struct test_record {
     object besides = {}; ///< see test_members
 
     object to_object() const {
-        auto const or_null = [](auto const& x) { return x ? value{*x} : value{}; };
+        auto const or_null = [](auto const& x) { return x ? value(*x) : value(); };
         object o{{"kind", kind}, {"v", version}, {"test", test}};
-        if (name) o.set("name", *name);
-        o.set("statistic", or_null(statistic)), o.set("p", or_null(p));
-        if (p_bound) o.set("p_bound", *p_bound);
-        o.set("n", n), o.set("reason", or_null(reason));
-        for (auto const& [key, v] : besides) o.set(key, v);
+        if (name) o["name"] = *name;
+        o["statistic"] = or_null(statistic), o["p"] = or_null(p);
+        if (p_bound) o["p_bound"] = *p_bound;
+        o["n"] = n, o["reason"] = or_null(reason);
+        for (auto const& [key, v] : besides) o[key] = v;
         return o;
     }
     static result<test_record> from_object(object const& o) {
         test_record r;
         auto const text = [](value const& v) { return v.if_string() ? std::optional{*v.if_string()} : std::nullopt; };
-        auto const number = [](value const& v) { return v.is_number() ? std::optional{v.number_or(0)} : std::nullopt; };
+        auto const number = [](value const& v) { return v.is_number() ? std::optional{number_or(v, 0)} : std::nullopt; };
         for (auto const& [key, v] : o) {
             if (key == "kind" || key == "v") continue;
-            if (key == "test") r.test = v.string_or({});
+            if (key == "test") r.test = string_or(v, {});
             else if (key == "name") r.name = text(v);
             else if (key == "statistic") r.statistic = number(v);
             else if (key == "p") r.p = number(v);
             else if (key == "p_bound") r.p_bound = text(v);
-            else if (key == "n" && v.if_integer()) r.n = *v.if_integer();
+            else if (key == "n" && v.if_int64()) r.n = *v.if_int64();
             else if (key == "reason") r.reason = text(v);
-            else r.besides.set(key, v);
+            else r.besides[key] = v;
         }
         if (r.test.empty()) return input_error("no \"test\"");
         return r;
@@ -125,8 +125,8 @@ struct test_record {
                           {"reason", object{{"type", array{"string", "null"}}}}};
         for (auto const& each : test_members) {
             object of{{"type", type_of(each.is)}};
-            of.set("description", cat(each.of, ": ", each.what));
-            properties.set(each.name, std::move(of));
+            of["description"] = cat(each.of, ": ", each.what);
+            properties[each.name] = std::move(of);
         }
         return {{"type", "object"}, {"properties", std::move(properties)}, {"required", array{"kind", "v", "test", "statistic", "p", "n", "reason"}}};
     }

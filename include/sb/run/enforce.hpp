@@ -23,9 +23,9 @@ public:
     result<void> take(key::asked const& one, value const& written) {
         if (one.key && !one.key->labels()) return plan(*one.key, one.is, written);
         if (auto const variable = key::own_variable(one.name()); !one.key && !variable.empty()) {
-            auto const text = written.if_string() ? *written.if_string() : json::text_of(written);
+            auto const text = written.if_string() ? std::string{*written.if_string()} : json::text_of(written);
             into_.variables[std::string{variable}] = text;
-            into_.applied.push_back({std::string{one.name()}, written, text, "environment variable"});
+            into_.applied.push_back({std::string{one.name()}, written, value(text), "environment variable"});
         } else {
             into_.informational.emplace_back(one.name());
         }
@@ -35,9 +35,9 @@ public:
     void take_silent(key::definition const& silent) {
         if (asked_.find(silent)) return;
         if (auto const by_hand = given(silent))
-            return acted(silent, value{key::size_of(*by_hand)}, silent.plan(*by_hand, here_, into_.setup), said_by_hand);
+            return acted(silent, value(key::size_of(*by_hand)), silent.plan(*by_hand, here_, into_.setup), said_by_hand);
         if (!silent.by_default) return;
-        if (auto told = silent.by_default(here_, into_.setup)) acted(silent, value{}, std::move(*told), ", by default");
+        if (auto told = silent.by_default(here_, into_.setup)) acted(silent, value(), std::move(*told), ", by default");
     }
     void finish() {
         for (auto& each : planned_) {
@@ -97,7 +97,7 @@ inline result<enforcement> enforce(key::preset const& preset, overrides const& w
     enforcement all;
     detail::enforcing each{preset.asked, wins, here, all};
     auto written = preset.keys.begin();
-    for (auto const& one : preset.asked) SB_CHECK(each.take(one, (written++)->second));
+    for (auto const& one : preset.asked) SB_CHECK(each.take(one, (written++)->value()));
     for (auto const* silent : keys.in_order) each.take_silent(*silent);
     each.finish();
     return all;

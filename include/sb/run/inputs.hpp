@@ -39,10 +39,7 @@ inline result<preset_stream> read_preset_stream(int fd, std::string name, std::f
                                  [&](stress::bad_preset const& wrong) { ++all.bad, bad(wrong); }, warn};
     auto const is_other = [](std::string_view line) {
         if (line.find("\"kind\"") == std::string_view::npos) return false;
-        value v;
-        auto const* const members = json::parse(line, v) ? nullptr : v.if_object();
-        auto const* const kind = members ? members->find("kind") : nullptr;
-        return kind && kind->if_string() && *kind->if_string() != preset_record::kind;
+        return json::dispatch(line, json::on<preset_record>([] {})).is == json::dispatched::line_is::other;
     };
     source from{fd, std::move(name)};
     from.on_pause(std::move(pause));
@@ -104,7 +101,7 @@ inline result<void> read_worth(object const& settings, metric::value_weights& we
         double* into;
     };
     auto const read = [&](std::string_view section, std::initializer_list<place> places) -> result<void> {
-        auto const* const all = settings.find(section);
+        auto const* const all = settings.if_contains(section);
         if (!all || all->is_null()) return {};
         if (!all->if_object()) return caller_error(cat("settings: ", section, ": must be a map"));
         for (auto const& [name, v] : *all->if_object()) {
@@ -116,8 +113,8 @@ inline result<void> read_worth(object const& settings, metric::value_weights& we
                 auto const hint = did_you_mean(name, known);
                 return caller_error(cat("settings: ", section, ": unknown name \"", name, "\"", hint.empty() ? "; known names: " + list : hint));
             }
-            if (!v.is_number() || v.number_or(-1) < 0) return caller_error(cat("settings: ", section, ".", name, ": must be a number, 0 or more"));
-            *there->into = v.number_or(0);
+            if (!v.is_number() || number_or(v, -1) < 0) return caller_error(cat("settings: ", section, ".", name, ": must be a number, 0 or more"));
+            *there->into = number_or(v, 0);
         }
         return {};
     };

@@ -66,14 +66,14 @@ inline result<void> add_variable(variables& to, std::string_view text) {
 
 /// A preset's value as a variable: text as it is, an array of words with commas between, the rest as JSON.
 inline std::string variable_text(value const& v) {
-    if (auto const* s = v.if_string()) return *s;
+    if (auto const* s = v.if_string()) return std::string{*s};
     if (v.is_null()) return {};
     if (auto const* all = v.if_array()) {
         std::string joined;
         bool words = true;
         for (auto const& each : *all) {
             words = words && each.if_string();
-            joined += cat(joined.empty() ? "" : ",", each.string_or({}));
+            joined += cat(joined.empty() ? "" : ",", string_or(each, {}));
         }
         if (words) return joined;
     }

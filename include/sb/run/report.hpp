@@ -84,7 +84,7 @@ inline reported read_reports(std::vector<std::string> const& copies, value_range
             }
             for (auto const& [name, each] : *members) {
                 if (!each.is_number() || name.empty() || name.size() > longest_name) continue;
-                auto const x = each.number_or(0);
+                auto const x = number_or(each, 0);
                 if (name == "value") {
                     if (range.holds(x)) value_here = x;
                     else ++all.bad_values;

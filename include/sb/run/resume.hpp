@@ -5,7 +5,8 @@
 #include <sb/core/input_source.hpp>
 #include <sb/core/open_input.hpp>
 #include <sb/core/result.hpp>
-#include <sb/json/parse.hpp>
+#include <sb/json/dispatch.hpp>
+#include <sb/record/run.hpp>
 #include <string>
 #include <string_view>
 #include <sys/file.h>
@@ -44,17 +45,14 @@ inline result<finished_runs> read_finished(std::string const& path) {
     bool unread_last = false;
     auto const one = [&](input_line const& line) {
         unread_last = false;
-        value v;
-        auto const* const members = json::parse(line.text, v) ? nullptr : v.if_object();
+        using line_is = json::dispatched::line_is;
+        auto const got = json::dispatch(line.text, json::on<&run_record::run_id>([&](std::string id) { done.ids.insert(std::move(id)); }));
+        bool const is_object = got.is != line_is::broken && got.is != line_is::no_object;
         if (!line.is_ended) {
-            done.open_end = members != nullptr;
-            done.torn = members == nullptr && !trim(line.text).empty();
+            done.open_end = is_object;
+            done.torn = !is_object && !trim(line.text).empty();
             done.whole_bytes = opened->bytes_read() - static_cast<std::int64_t>(line.text.size());
         }
-        if (!members) return true;
-        auto const* const kind = members->find("kind");
-        auto const* const id = members->find("run_id");
-        if (kind && id && kind->string_or({}) == "run" && id->if_string()) done.ids.insert(*id->if_string());
         return true;
     };
     auto const too_long = [&](std::int64_t number, std::string_view) {

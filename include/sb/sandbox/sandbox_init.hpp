@@ -5,6 +5,7 @@
 #include <sb/files/mount.hpp>
 #include <sb/filter/filter.hpp>
 #include <sb/filter/levels.hpp>
+#include <sb/process/payload_user.hpp>
 #include <sb/process/reaper.hpp>
 #include <sb/process/signals.hpp>
 #include <sb/process/task_limit.hpp>

@@ -63,8 +63,8 @@ public:
         for (auto const scenario : scenario_suite) {
             SB_TRY(auto p, one(scenario, "low"));
             for (auto const& extra : suite_settings)
-                if (extra.scenario == scenario && (p.level == "low" || !p.keys.find(extra.key)))
-                    p.keys.set(extra.key, *key::value_of_text(*key::find(extra.key), extra.low));
+                if (extra.scenario == scenario && (p.level == "low" || !p.keys.if_contains(extra.key)))
+                    p.keys[extra.key] = *key::value_of_text(*key::find(extra.key), extra.low);
             if (setting) SB_CHECK(take_settings(p, setting));
             SB_TRY(auto preset, together({p}));
             all.push_back(std::move(preset));
@@ -113,7 +113,7 @@ private:
         for (auto const& each : parts) {
             for (auto const& [name_of_key, v] : each.keys) {
                 if (name_of_key != key::failure_modes.name) {
-                    keys.set(name_of_key, v);
+                    keys[name_of_key] = v;
                     continue;
                 }
                 SB_TRY(auto const more, key::read(key::failure_modes, v));
@@ -124,11 +124,11 @@ private:
             if (level.empty() || level == "none") level = each.level;
             else if (each.level != level && each.level != "none") level += cat("+", each.level);
         }
-        if (modes.size() == 1) keys.set(key::failure_modes.name, value{modes.front()});
-        else if (!modes.empty()) keys.set(key::failure_modes.name, value{array(modes.begin(), modes.end())});
-        keys.set(key::scenario_name.name, value{name});
-        keys.set(key::severity.name, value{level});
-        keys.set(key::seed.name, value{seed_});
+        if (modes.size() == 1) keys[key::failure_modes.name] = value(modes.front());
+        else if (!modes.empty()) keys[key::failure_modes.name] = value(array(modes.begin(), modes.end()));
+        keys[key::scenario_name.name] = value(name);
+        keys[key::severity.name] = value(level);
+        keys[key::seed.name] = static_cast<std::int64_t>(seed_);
         given_.apply(keys);
         SB_CHECK(key::read(keys));
         seal(preset);

@@ -47,7 +47,7 @@ inline result<std::vector<object>> describe_rows(std::string_view name, profile_
                         {"type", name_of(k->in)},
                         {"valid", valid_text(*k)},
                         {"ladder", key::listed(k->ladder)},
-                        {"acts", value{k->acts()}},
+                        {"acts", value(k->acts())},
                         {"help", k->help},
                         {"note", k->note}});
         return rows;
@@ -55,9 +55,8 @@ inline result<std::vector<object>> describe_rows(std::string_view name, profile_
     auto const settings = [&](leveled_profile const& p) {
         for (auto const& [level, keys] : p.levels) {
             auto all = detail::keys_of(neutral_base, false);
-            for (auto const& [name_of_key, v] : keys) all.set(name_of_key, v);
-            std::sort(all.members().begin(), all.members().end(),
-                [](auto const& l, auto const& r) { return l.first < r.first; });
+            for (auto const& [name_of_key, v] : keys) all[name_of_key] = v;
+            sort_keys(all);
             for (auto const& [name_of_key, v] : all) {
                 auto const* const known = key::find(name_of_key);
                 rows.push_back({{"kind", "setting"}, {"name", p.name}, {"level", level}, {"key", name_of_key}, {"value", v},

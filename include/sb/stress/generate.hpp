@@ -79,9 +79,9 @@ public:
                 for (std::string_view const level : {"low", "high"})
                     if (options_.severity.empty() || options_.severity == level) overlays_.push_back({&p, level, {}});
         for (std::string_view const os : {"windows", "macos"})
-            guests_.push_back({pieces_.add(key::os_type.name, value{os}),
+            guests_.push_back({pieces_.add(key::os_type.name, value(os)),
                                pieces_.add(key::vm_settings.name,
-                                   value{object{{"memory", "4Gi"}, {cat(os, "_image"), cat(os, "-base.qcow2")}}})});
+                                   value(object{{"memory", "4Gi"}, {cat(os, "_image"), cat(os, "-base.qcow2")}}))});
         take(given);
     }
 
@@ -97,14 +97,14 @@ public:
     preset_record make(std::uint64_t i) {
         auto const d = draw(seed_of(i));
         preset_record p;
-        auto& keys = p.keys.members();
+        auto& keys = p.keys;
         each_slot(d, [&](unsigned slot) {
             if (slot == seed_slot) {
-                keys.emplace_back(key::seed.name, value{d.seed});
+                keys.emplace(key::seed.name, static_cast<std::int64_t>(d.seed));
                 return;
             }
             auto const& members = pieces_.members(d.piece[slot]);
-            keys.insert(keys.end(), members.begin(), members.end());
+            for (auto const& [name_of_key, v] : members) keys.emplace(name_of_key, v);
         });
         seal(p);
         return p;
@@ -266,7 +266,7 @@ private:
     void add_modes(drawn& d, key::mode_set modes, id threat) {
         auto& names = names_[modes];
         if (names.modes == palette::none)
-            names = {pieces_.add(key::failure_modes.name, key::modes_value(modes)), pieces_.add(key::scenario_name.name, value{key::modes_scenario(modes)})};
+            names = {pieces_.add(key::failure_modes.name, key::modes_value(modes)), pieces_.add(key::scenario_name.name, value(key::modes_scenario(modes)))};
         put(d, names.modes), put(d, names.scenario), put(d, threat);
     }
     void add_effects(drawn& d, key::mode_set modes, random_stream& chance) const noexcept {
@@ -303,14 +303,14 @@ private:
         if (!o.pieces.empty()) return o.pieces;
         for (auto const& [name, v] : detail::keys_of(o.from->settings, o.level == "high"))
             o.pieces.push_back(pieces_.add(name, v));
-        o.pieces.push_back(pieces_.add(key::scenario_name.name, value{o.from->name}));
-        o.pieces.push_back(pieces_.add(key::severity.name, value{o.level}));
+        o.pieces.push_back(pieces_.add(key::scenario_name.name, value(o.from->name)));
+        o.pieces.push_back(pieces_.add(key::severity.name, value(o.level)));
         return o.pieces;
     }
     void take(overrides const& given) {
         if (given.empty()) return;
         array names;
-        std::vector<object::member> variables;
+        std::vector<palette::member> variables;
         for (auto const& [name, v] : given.keys()) {
             names.emplace_back(name);
             if (!key::own_variable(name).empty()) {
@@ -329,11 +329,11 @@ private:
         if (!variables.empty()) given_.push_back(pieces_.add_variables(std::move(variables)));
         std::sort(names.begin(), names.end(),
             [](value const& l, value const& r) { return *l.if_string() < *r.if_string(); });
-        given_.push_back(pieces_.add(key::overrides.name, value{std::move(names)}));
+        given_.push_back(pieces_.add(key::overrides.name, value(std::move(names))));
         for (auto const* each : key::by_name) {
             if (!each->not_above) continue;
             auto const low = each->name, high = each->not_above->name;
-            auto const *const a = given.keys().find(low), *const b = given.keys().find(high);
+            auto const *const a = given.keys().if_contains(low), *const b = given.keys().if_contains(high);
             if (!a == !b) continue;
             follows_.push_back({palette::slot_of(low), palette::slot_of(high), a ? pieces_.add(high, *a) : pieces_.add(low, *b)});
         }
@@ -346,9 +346,9 @@ private:
            loss_ = choices(key::packet_loss), api_ = choices(key::api_latency_ms), copies_ = choices(key::concurrency_level),
            threat_ = choices(key::threat_intensity),
            min_ = choices(key::min_bandwidth), max_ = choices(key::max_bandwidth), gpu_ = choices(key::gpu_limit);
-    id random_name_ = pieces_.add(key::scenario_name.name, value{"random"}),
-       random_severity_ = pieces_.add(key::severity.name, value{"random"}),
-       latency_name_ = pieces_.add(key::scenario_name.name, value{"high_latency_api"});
+    id random_name_ = pieces_.add(key::scenario_name.name, value("random")),
+       random_severity_ = pieces_.add(key::severity.name, value("random")),
+       latency_name_ = pieces_.add(key::scenario_name.name, value("high_latency_api"));
     std::vector<effect> effects_;
     key::mode_set effective_ = [] {
         key::mode_set set;

@@ -23,17 +23,17 @@ public:
         return set(trim(assignment.substr(0, equals)), assignment.substr(equals + 1));
     }
     result<void> set(std::string_view name, std::string_view text) {
-        if (!key::own_variable(name).empty()) return keys_.set(name, value{text}), result<void>{};
+        if (!key::own_variable(name).empty()) return keys_[name] = value(text), result<void>{};
         SB_TRY(auto const* const k, key::known(name));
         if (!k->not_by_hand.empty()) return caller_error(cat(name, " ", k->not_by_hand));
         SB_TRY(auto v, key::value_of_text(*k, text));
-        keys_.set(name, std::move(v));
+        keys_[name] = std::move(v);
         return {};
     }
     /// Takes the keys that do more than label from variables of their name; what is set already stays.
     result<void> take_environment(lookup const& env) {
         for (auto const* k : key::by_name) {
-            if (k->labels() || keys_.find(k->name)) continue;
+            if (k->labels() || keys_.if_contains(k->name)) continue;
             auto const text = env(std::string{k->name});
             if (!text) continue;
             if (auto const got = set(k->name, *text); got.has_error())
@@ -50,32 +50,32 @@ public:
     void apply(object& keys) const {
         if (empty()) return;
         std::vector<std::string> names;
-        if (auto const* before = keys.find(key::overrides.name); before && before->if_array())
-            for (auto const& each : *before->if_array()) names.emplace_back(each.string_or({}));
+        if (auto const* before = keys.if_contains(key::overrides.name); before && before->if_array())
+            for (auto const& each : *before->if_array()) names.emplace_back(string_or(each, {}));
         for (auto const& [name, v] : keys_) {
-            keys.set(name, v);
+            keys[name] = v;
             names.push_back(name);
         }
         auto const& modes = key::failure_modes.name;
-        if (auto const* given = keys_.find(modes); given && given->if_array() && given->if_array()->empty()) keys.erase(modes);
+        if (auto const* given = keys_.if_contains(modes); given && given->if_array() && given->if_array()->empty()) keys.stable_erase(modes);
         for (auto const* low : key::by_name)
             if (low->not_above) follow(keys, *low, *low->not_above);
         std::sort(names.begin(), names.end());
         names.erase(std::unique(names.begin(), names.end()), names.end());
-        keys.set(key::overrides.name, value{array(names.begin(), names.end())});
+        keys[key::overrides.name] = value(array(names.begin(), names.end()));
     }
 
 private:
     void follow(object& keys, key::definition const& low, key::definition const& high) const {
-        auto const* const given_low = keys_.find(low.name);
-        auto const* const given_high = keys_.find(high.name);
+        auto const* const given_low = keys_.if_contains(low.name);
+        auto const* const given_high = keys_.if_contains(high.name);
         if (!given_low == !given_high) return; // neither, or both: then both are as they were asked for
-        auto const *const a = keys.find(low.name), *const b = keys.find(high.name);
+        auto const *const a = keys.if_contains(low.name), *const b = keys.if_contains(high.name);
         if (!a || !b) return;
         auto const least = key::read(low, *a), most = key::read(high, *b);
         if (least.has_error() || most.has_error() || key::size_of(*least) <= key::size_of(*most)) return;
-        if (given_low) keys.set(high.name, *given_low);
-        else keys.set(low.name, *given_high);
+        if (given_low) keys[high.name] = *given_low;
+        else keys[low.name] = *given_high;
     }
     object keys_;
 };

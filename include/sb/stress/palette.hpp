@@ -21,6 +21,7 @@ namespace sb::stress {
 class palette {
 public:
     using id = std::uint16_t;
+    using member = std::pair<std::string, value>;
     static constexpr id none = std::numeric_limits<id>::max();
     static constexpr unsigned env_slot = static_cast<unsigned>(
         std::lower_bound(key::by_name.begin(), key::by_name.end(), std::string_view{"ENV_"},
@@ -49,7 +50,7 @@ public:
         return append(slot, {{std::string{name}, std::move(v)}});
     }
     /// All ENV_ variables as one piece; sorted by name.
-    id add_variables(std::vector<object::member> members) {
+    id add_variables(std::vector<member> members) {
         for (auto& [name, v] : members) make_canonical(v);
         return append(env_slot, std::move(members));
     }
@@ -57,7 +58,7 @@ public:
     unsigned slot(id piece) const noexcept { return bytes_[piece].slot; }
     /// The value as an amount in its key's unit; 0 for what has none.
     double amount(id piece) const noexcept { return pieces_[piece].amount; }
-    std::vector<object::member> const& members(id piece) const noexcept { return pieces_[piece].members; }
+    std::vector<member> const& members(id piece) const noexcept { return pieces_[piece].members; }
 
     /// Writes `"KEY":value,` and returns the end.
     char* write(char* to, id piece) const noexcept {
@@ -77,13 +78,13 @@ public:
 private:
     struct entry {
         double amount;
-        std::vector<object::member> members;
+        std::vector<member> members;
     };
     struct span {
         std::uint32_t at, size, slot;
     };
 
-    id append(unsigned slot, std::vector<object::member> members) {
+    id append(unsigned slot, std::vector<member> members) {
         arena_.resize(end_);
         for (auto const& [name, v] : members) {
             json::append_string(arena_, name);

@@ -16,14 +16,13 @@ inline constexpr std::size_t id_digits = 16;
 
 /// Brings a value to the one form it has in a preset: keys sorted bytewise at every depth, whole numbers as integers.
 inline void make_canonical(value& v) {
-    if (auto const* x = v.if_real()) {
-        if (*x == std::floor(*x) && std::abs(*x) < 0x1p53) v = value{static_cast<std::int64_t>(*x)};
+    if (auto const* x = v.if_double()) {
+        if (*x == std::floor(*x) && std::abs(*x) < 0x1p53) v = value(static_cast<std::int64_t>(*x));
     } else if (auto* const a = v.if_array()) {
         for (auto& each : *a) make_canonical(each);
     } else if (auto* const o = v.if_object()) {
-        for (auto& [key, each] : *o) make_canonical(each);
-        std::sort(o->members().begin(), o->members().end(),
-            [](auto const& l, auto const& r) { return l.first < r.first; });
+        for (auto& member : *o) make_canonical(member.value());
+        sort_keys(*o);
     }
 }
 
@@ -36,10 +35,10 @@ inline std::string id_of_text(std::string_view canonical) {
 
 /// Sorts the keys and gives the preset its id.
 inline void seal(preset_record& p) {
-    value keys{std::move(p.keys)};
+    value keys(std::move(p.keys));
     make_canonical(keys);
     p.id = id_of_text(json::text_of(keys));
-    p.keys = std::move(*keys.if_object());
+    p.keys = std::move(keys.as_object());
 }
 
 } // namespace sb::stress

@@ -46,9 +46,9 @@ struct sourced_presets {
 /// The empty preset: nothing is asked for but the sandbox's own limits.
 inline result<key::preset> empty_preset(std::uint64_t seed = 0) {
     preset_record p;
-    p.keys.set(key::scenario_name.name, "normal");
-    p.keys.set(key::seed.name, value{seed});
-    p.keys.set(key::severity.name, "none");
+    p.keys[key::scenario_name.name] = "normal";
+    p.keys[key::seed.name] = static_cast<std::int64_t>(seed);
+    p.keys[key::severity.name] = "none";
     seal(p);
     return key::read(std::move(p));
 }

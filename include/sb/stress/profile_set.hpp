@@ -35,7 +35,7 @@ inline object keys_of(std::span<setting const> settings, bool high) {
     object keys;
     for (auto const& each : settings)
         if (auto v = key::value_of_text(*key::find(each.key), high ? each.high : each.low); v.has_value())
-            keys.set(each.key, std::move(*v));
+            keys[each.key] = std::move(*v);
     return keys;
 }
 inline bool is_preset_key(std::string_view name) noexcept {
@@ -70,8 +70,8 @@ public:
         bool flat = false;
         for (auto const& [name, v] : *all) flat = flat || detail::is_preset_key(name);
         if (flat) {
-            auto const* const name = all->find(key::scenario_name.name);
-            return add_one(std::string{name ? name->string_or(otherwise) : otherwise}, *all, file);
+            auto const* const name = all->if_contains(key::scenario_name.name);
+            return add_one(std::string{name ? string_or(*name, otherwise) : otherwise}, *all, file);
         }
         bool any = false;
         for (auto const& [name, v] : *all) {
@@ -162,34 +162,34 @@ private:
         object common, beside; // keys that hold at each level; levels without the word
         object const* levels = nullptr;
         for (auto const& [member, v] : from) {
-            if (detail::is_preset_key(member)) common.set(member, v);
+            if (detail::is_preset_key(member)) common[member] = v;
             else if (member == "levels" && v.if_object()) levels = v.if_object();
             else if (member == "category" && v.if_string()) p.category = *v.if_string();
             else if (member == "help" && v.if_string()) p.help = *v.if_string();
             else if (member == "kind" || member == "v" || member == "id") continue;
-            else if (v.if_object()) beside.set(member, v); // {"low":{…},"high":{…}}
+            else if (v.if_object()) beside[member] = v; // {"low":{…},"high":{…}}
             else return wrong(cat("unknown member \"", member, "\"; it takes levels, or preset keys in upper case"));
         }
         if (!beside.empty()) {
-            if (levels) return wrong(cat("\"", beside.members().front().first, "\" belongs beside levels, not in them"));
+            if (levels) return wrong(cat("\"", std::string_view{beside.begin()->key()}, "\" belongs beside levels, not in them"));
             levels = &beside;
         }
         if (levels) {
             for (auto const& [level, v] : *levels) {
                 if (!v.if_object()) return wrong(cat("level \"", level, "\" is not an object"));
                 auto keys = common;
-                for (auto const& [name_of_key, each] : *v.if_object()) keys.set(name_of_key, each);
+                for (auto const& [name_of_key, each] : *v.if_object()) keys[name_of_key] = each;
                 p.levels.emplace_back(level, std::move(keys));
             }
         } else if (!common.empty()) {
-            auto const* const own = common.find(key::severity.name);
-            p.levels.emplace_back(own ? own->string_or("custom") : "custom", common);
+            auto const* const own = common.if_contains(key::severity.name);
+            p.levels.emplace_back(own ? string_or(*own, "custom") : "custom", common);
         }
         if (p.levels.empty()) return wrong("no level in it");
         bool seeded = false;
         for (auto& [level, keys] : p.levels) {
-            seeded = seeded || keys.find(key::seed.name);
-            for (auto const* label : {&key::scenario_name, &key::severity, &key::seed, &key::overrides}) keys.erase(label->name); // the generator's to give
+            seeded = seeded || keys.if_contains(key::seed.name);
+            for (auto const* label : {&key::scenario_name, &key::severity, &key::seed, &key::overrides}) keys.stable_erase(label->name); // the generator's to give
             if (auto const got = key::read(keys); got.has_error()) return wrong(got.error().what);
         }
         if (seeded) remarks_.push_back(cat(file, ": profile \"", name, "\": its ", key::seed.name, " is ignored; use --seed"));

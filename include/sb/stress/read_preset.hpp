@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Presets read back: lines, a JSON array, an object of arrays or of levels, {"presets":[…]}, with or without `kind`.
 #pragma once
-#include <sb/json/parse.hpp>
+#include <sb/json/dispatch.hpp>
 #include <sb/key/preset_amounts.hpp>
 #include <sb/stress/preset_id.hpp>
 #include <sb/stress/profile_set.hpp>
@@ -32,27 +32,27 @@ inline result<key::preset> preset_of(object const& from, std::uint64_t number, s
         }
         auto const* const k = key::find(name);
         acts = acts || !k || !k->labels();
-        p.keys.set(name, v);
+        p.keys[name] = v;
     }
     auto read = key::read(p.keys);
     if (read.has_error()) return input_error(read.error().what);
     p.asked = std::move(*read);
     auto const add = [&](key::definition const& label, key::amount is, value v) {
-        p.keys.set(label.name, std::move(v));
+        p.keys[label.name] = std::move(v);
         p.asked.add({&label, std::move(is)});
     };
-    if (!p.keys.find(key::scenario_name.name)) {
+    if (!p.keys.if_contains(key::scenario_name.name)) {
         std::string name{scenario};
         if (auto const* modes = p.asked.find(key::failure_modes); modes && name.empty())
             name = key::modes_scenario(key::modes_of(std::get<key::words>(*modes).are));
         if (name.empty()) name = acts ? cat("scenario_", number) : "normal";
-        add(key::scenario_name, key::text{name}, value{name});
+        add(key::scenario_name, key::text{name}, value(name));
     }
-    if (!p.keys.find(key::severity.name)) {
+    if (!p.keys.if_contains(key::severity.name)) {
         std::string_view const is = !level.empty() ? level : acts ? "custom" : "none";
-        add(key::severity, key::text{std::string{is}}, value{is});
+        add(key::severity, key::text{std::string{is}}, value(is));
     }
-    if (!p.keys.find(key::seed.name)) add(key::seed, key::integer{0}, value{0});
+    if (!p.keys.if_contains(key::seed.name)) add(key::seed, key::integer{0}, value(0));
     seal(p);
     p.asked.sort();
     if (!given_id.empty() && given_id != p.id)
@@ -190,10 +190,9 @@ private:
         auto const* const o = v.if_object();
         if (!o)
             return no(line, byte, no_preset(json::text_of(v)));
-        if (auto const* kind = o->find("kind"); kind && kind->string_or("preset") != preset_record::kind)
-            return void(++others_);
-        if (auto const* list = o->find("presets")) return expand(*list, line, byte, scenario, level);
-        if (auto const* levels = o->find("levels")) return expand(*levels, line, byte, scenario, level);
+        if (auto const* const kind = json::kind_of(*o); kind && *kind->if_string() != preset_record::kind) return void(++others_);
+        if (auto const* list = o->if_contains("presets")) return expand(*list, line, byte, scenario, level);
+        if (auto const* levels = o->if_contains("levels")) return expand(*levels, line, byte, scenario, level);
         bool flat = true;
         for (auto const& [name, each] : *o) flat = flat && !(each.if_object() || each.if_array());
         for (auto const& [name, each] : *o) flat = flat || detail::is_preset_key(name);

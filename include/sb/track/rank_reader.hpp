@@ -3,8 +3,12 @@
 #pragma once
 #include <sb/json/line_reader.hpp>
 #include <sb/json/quick_number.hpp>
-#include <sb/json/record.hpp>
+#include <sb/json/dispatch.hpp>
+#include <sb/record/delta.hpp>
 #include <sb/record/partial.hpp>
+#include <sb/record/run.hpp>
+#include <sb/record/sample.hpp>
+#include <sb/record/synergy.hpp>
 #include <sb/track/rank_table.hpp>
 #include <sb/track/roi_history.hpp>
 #include <array>
@@ -106,22 +110,26 @@ public:
     rank_counts const& counts() const noexcept { return counts_; }
 
 private:
+    static constexpr std::string_view security_score = "security_score"; ///< a metric that a row shows the last of
     using field = json::field;
     using type = json::field_type;
 
     json::wanted_fields wanted() {
         json::wanted_fields all;
-        kind_ = all.add("kind"), scenario_ = all.add("scenario"), roi_ = all.add("roi"), arm_ = all.add("arm");
-        metric_name_ = all.add("metric"), value_ = all.add("value");
-        scores_ = {all.add("metrics", "security_score"), all.add("security_score")};
+        using json::name_of_member;
+        constexpr auto metrics = name_of_member<&sample_record::metrics>();
+        kind_ = all.add("kind"), scenario_ = all.add(name_of_member<&sample_record::scenario>());
+        roi_ = all.add(name_of_member<&sample_record::roi>()), arm_ = all.add(name_of_member<&run_record::arm>());
+        metric_name_ = all.add(name_of_member<&sample_record::metric>()), value_ = all.add(name_of_member<&sample_record::value>());
+        scores_ = {all.add(metrics, security_score), all.add(security_score)};
         auto const& by = question_.by;
-        if (by == "preset") names_ = {all.add("preset_id"), all.add("preset"), all.add("preset", "name")};
-        else if (by == "workload") names_ = {all.add("workload"), all.add("workflow")};
+        if (by == "preset") names_ = {all.add(name_of_member<&sample_record::preset_id>()), all.add("preset"), all.add("preset", "name")}; // the predecessor's
+        else if (by == "workload") names_ = {all.add(name_of_member<&sample_record::workload>()), all.add("workflow")}; // likewise
         else names_ = {all.add(by)};
         auto const& metric = question_.metric;
-        values_ = {all.add(metric), all.add("metrics", metric)};
+        values_ = {all.add(metric), all.add(metrics, metric)};
         auto const other = other_metric();
-        synergy_values_ = {all.add(other), all.add("metrics", other)};
+        synergy_values_ = {all.add(other), all.add(metrics, other)};
         for (auto const key : roi_history_keys) histories_.push_back(all.add(key));
         return all;
     }
@@ -153,9 +161,9 @@ private:
             if (at(scenario_).type == type::text && at(roi_).type == type::scalar) what = sample;
             else if (any_history()) return take_history_line(name);
         } else if (kind.type == type::text) {
-            if (spells(kind, "run") || spells(kind, "sample") || spells(kind, "delta")) what = sample;
-            else if (spells(kind, "synergy")) what = synergy;
-            else if (spells(kind, "partial")) return take_partial();
+            if (spells(kind, run_record::kind) || spells(kind, sample_record::kind) || spells(kind, delta_record::kind)) what = sample;
+            else if (spells(kind, synergy_record::kind)) what = synergy;
+            else if (spells(kind, partial_record::kind)) return take_partial();
         }
         if (what == other) return ++counts_.other_kind, true;
         if (spells(at(arm_), "off")) return ++counts_.off_arm, true;
@@ -261,10 +269,9 @@ private:
     }
 
     bool take_partial() {
-        value document;
-        if (auto const wrong = json::parse(lines_.line(), document)) return bad(lines_.line().data() + wrong->at, wrong->what);
         partial_record state;
-        if (auto const got = json::read_record(document, state, {}); got.has_error()) return bad(lines_.line().data(), got.error().what);
+        auto const got = json::dispatch(lines_.line(), json::on<partial_record>([&](partial_record there) { state = std::move(there); }));
+        if (got.is != json::dispatched::line_is::taken) return bad(lines_.line().data() + got.at, got.what);
         if (state.by != question_.by || state.metric != question_.metric) return ++counts_.other_partial, true;
         exact_integer sum, squares;
         if (state.n < 0 || state.n > most_values || !read_terms(state.sum, sum) || !read_terms(state.squares, squares) || squares.negative())

@@ -13,11 +13,11 @@ namespace sb::track {
 /// Keys of which one at least makes an object a history.
 inline constexpr std::string_view roi_history_keys[] = {
     "roi_history",  "raroi_history",    "module_deltas",       "module_raroi",   "metrics_history",
-    "synergy_history", "synergy_metrics_history", "scenario_synergy", "scenario_roi_deltas", "scenario_raroi"};
+    "synergy_history", "synergy_metrics_history", "scenario_synergy", "scenario_roi_deltas", "scenario_raroi", "scenario_raroi_delta"};
 
 inline bool is_roi_history(object const& o) noexcept {
     for (auto const key : roi_history_keys)
-        if (o.find(key)) return true;
+        if (o.if_contains(key)) return true;
     return false;
 }
 
@@ -44,16 +44,16 @@ namespace detail {
 
 inline value const* member(value const* of, std::string_view key) noexcept {
     auto const* o = of ? of->if_object() : nullptr;
-    return o ? o->find(key) : nullptr;
+    return o ? o->if_contains(key) : nullptr;
 }
 /// Each number of a series, or the number itself.
 template <class Use>
 void each_number(value const* series, Use use) {
     if (!series) return;
-    if (series->is_number()) use(series->number_or(0));
+    if (series->is_number()) use(number_or(*series, 0));
     else if (auto const* all = series->if_array())
         for (auto const& v : *all)
-            if (v.is_number()) use(v.number_or(0));
+            if (v.is_number()) use(number_or(v, 0));
 }
 /// Each number under `key` in a list of objects.
 template <class Use>

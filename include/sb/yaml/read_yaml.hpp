@@ -17,7 +17,7 @@ namespace detail {
 /// A plain scalar by YAML's core schema; a quoted one is text.
 inline value scalar_of(YAML::Node const& node) {
     auto const text = node.Scalar();
-    if (node.Tag() == "!") return text;
+    if (node.Tag() == "!") return value(text);
     auto const word = lowered(text);
     if (word == "true" || word == "yes" || word == "on") return true;
     if (word == "false" || word == "no" || word == "off") return false;
@@ -29,7 +29,7 @@ inline value scalar_of(YAML::Node const& node) {
         if (n.kind == json::number_kind::natural) return n.natural;
         if (n.kind == json::number_kind::real) return n.real;
     }
-    return text;
+    return value(text);
 }
 
 /// What a file may become: aliases of aliases, or of a long text, end in an error and not in all memory.
@@ -47,23 +47,24 @@ inline result<value> value_of(YAML::Node const& node, int depth, room& left) {
     if (node.IsSequence()) {
         array all;
         for (auto const& each : node) {
-            SB_TRY(all.emplace_back(), value_of(each, depth - 1, left));
+            SB_TRY(auto element, value_of(each, depth - 1, left));
+            all.push_back(std::move(element));
         }
-        return value{std::move(all)};
+        return value(std::move(all));
     }
-    if (!node.IsMap()) return value{};
+    if (!node.IsMap()) return value();
     object all;
     for (auto const& each : node) {
         if (!each.first.IsScalar()) return caller_error(cat("line ", each.first.Mark().line + 1, ": a key must be a word"));
         SB_TRY(auto v, value_of(each.second, depth - 1, left));
         if (each.first.Scalar() == "<<" && v.if_object()) {
             for (auto const& [key, merged] : *v.if_object())
-                if (!all.find(key)) all.set(key, merged);
+                if (!all.if_contains(key)) all[key] = merged;
         } else {
-            all.set(each.first.Scalar(), std::move(v));
+            all[each.first.Scalar()] = std::move(v);
         }
     }
-    return value{std::move(all)};
+    return value(std::move(all));
 }
 
 } // namespace detail
