@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include "support/fake_backend.hpp"
 #include <sb/run/session.hpp>
+#include <csignal>
 #include <map>
 #include <set>
 #include <string>
@@ -87,4 +88,15 @@ TEST_CASE("a session that may record no more starts no more runs") {
     REQUIRE_FALSE(end.has_error());
     CHECK(end->made < 1000);
     CHECK(end->left == 1000 - end->made);
+}
+
+TEST_CASE("signals are heard until the backend has closed") {
+    fake_backend with{answers_once};
+    struct sigaction before {}, meanwhile {}, after {};
+    ::sigaction(SIGTERM, nullptr, &before);
+    with.closing = [&] { ::sigaction(SIGTERM, nullptr, &meanwhile); };
+    run_on(std::move(with), 1, 1);
+    ::sigaction(SIGTERM, nullptr, &after);
+    CHECK(meanwhile.sa_handler != before.sa_handler);
+    CHECK(after.sa_handler == before.sa_handler);
 }

@@ -2,12 +2,9 @@
 // A backend that runs nothing: each lane answers as its script says. It shows how little a backend has to be.
 #pragma once
 #include <sb/run/backend.hpp>
-#include <algorithm>
 #include <functional>
 #include <memory>
-#include <string>
 #include <unistd.h>
-#include <utility>
 #include <vector>
 
 /// What a lane answers to its n-th job, counted from 0: so many outcomes; -1: it dies.
@@ -19,7 +16,7 @@ public:
     ~fake_lane() override { ::close(ends_[0]), ::close(ends_[1]); }
     sb::result<void> start(sb::run::job const& what) override {
         auto const answers = script_(number_, jobs_++);
-        for (int i = 0; i < std::max(answers, 1); ++i) {
+        for (int i = 0; i < (answers > 1 ? answers : 1); ++i) {
             sb::run::outcome made;
             made.number = what.number, made.copies = what.setup.copies, made.wall_s = 0.25;
             if (answers != 0) owed_.push_back(made), (void)!::write(ends_[1], answers < 0 ? "d" : "a", 1);
@@ -53,7 +50,9 @@ struct fake_backend final : sb::run::backend {
         for (int i = 0; i < jobs; ++i) made.push_back(std::make_unique<fake_lane>(static_cast<std::size_t>(i), script));
         return made;
     }
+    void close() override { closing(); }
     fake_script script;
+    std::function<void()> closing = [] {};
     sb::run::backend_facts about{"fake", {"nothing"}, "", {}};
     sb::run::enforcement held;
 };

@@ -109,7 +109,11 @@ public:
         result_ = {};
         todo_ = count_missing(done);
         if (begun) begun(todo_);
-        auto const finished = make_runs();
+        // signals are heard until all is cleared up: a second one must end the lanes' processes then too
+        std::vector<pid_t> processes;
+        for (auto const& each : lanes_) processes.push_back(each->process());
+        auto const signals = signal_pipe::make(processes);
+        auto const finished = signals.has_error() ? result<void>{signals.error()} : make_runs(signals->fd());
         result_.left = todo_ - result_.made;
         if (options_.keep) result_.kept = with_.leave_kept();
         lanes_.clear();
@@ -166,11 +170,9 @@ private:
         return missing;
     }
 
-    result<void> make_runs() {
-        std::vector<pid_t> processes;
+    result<void> make_runs(int signals) {
         std::vector<int> descriptors;
-        for (auto const& each : lanes_) processes.push_back(each->process()), descriptors.push_back(each->descriptor());
-        SB_TRY(auto const signals, signal_pipe::make(processes));
+        for (auto const& each : lanes_) descriptors.push_back(each->descriptor());
         queues_ = std::vector<lane_queue>(lanes_.size());
         next_ = 0, open_ = true;
         result<void> wrong{};
@@ -185,7 +187,7 @@ private:
                 lanes_[i]->stop();
                 return system_error(cat("lane ", i, " did not answer within ", fixed(options_.patience_s, options_.patience_s < 1 ? 2 : 0), " s of the time limit of run ", queues_[i].places.front().planned.run_id));
             };
-            wrong = session_loop::run(descriptors, signals.fd(), std::move(use));
+            wrong = session_loop::run(descriptors, signals, std::move(use));
         }
         result_.signal = signal_pipe::first();
         return wrong;
