@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The control group of one slot: its limits, its figures, its end.
+// The control group of one worker: its limits, its figures, its removal.
 //
-// How it works: on v1 a folder in each hierarchy that counts or limits, and the slot's own processes sit in it beside the
-// payload. On v2 one folder with two below it: "supervisor-side" for the slot's own processes, "run" for the payload, which
-// is cloned into it (CLONE_INTO_CGROUP, run_leaf()); limits and figures are those of "run" alone. A hybrid host has both:
-// v1 limits and counts, and the v2 folder, without controllers, is there for its cgroup.kill and cgroup.events.
-// Moving a process into a group costs milliseconds when no other was moved just before, so the slot's processes are
-// moved once and the payload is born where it belongs.
+// How it works: on v1 there is a folder in each hierarchy that counts or limits, and the worker's own processes are in it
+// together with the payload. On v2 there is one folder with two below it: "supervisor-side" for the worker's own processes,
+// and "run" for the payload, which is cloned into it (CLONE_INTO_CGROUP, run_leaf()). Limits and figures are those of "run"
+// alone. A hybrid host has both: v1 limits and counts, and the v2 folder, without controllers, is there for its cgroup.kill
+// and cgroup.events.
+// Moving a process into a group costs milliseconds when no other was moved just before. So the worker's processes are moved
+// once, and the payload is born in its group.
 #pragma once
 #include <sb/cgroup/cgroup_figures.hpp>
 #include <sb/cgroup/cgroup_host.hpp>
@@ -31,15 +32,15 @@
 
 namespace sb::cgroup {
 
-/// Owns the folders; whoever made them removes them, a forked child lets them be.
+/// Owns the folders. The process that made them removes them; a forked child does not.
 class cgroup {
 public:
-    /// `word` tells the groups of one session apart.
+    /// `word` distinguishes the groups of one session.
     static result<cgroup> make(cgroup_host const& host, std::string_view word) {
         cgroup made;
         made.name_ = host.group_name(word);
         made.here_ = machine_size::read();
-        made.owner_ = ::getpid(); // from here on what was made is removed when we fail
+        made.owner_ = ::getpid(); // if we fail from here on, everything that was made is removed
         for (auto const& base : host.v1_bases()) SB_CHECK(made.add_folder(base, 1));
         if (!host.v2_base().empty()) SB_CHECK(made.add_folder(host.v2_base(), 2));
         for (auto const c : all_controllers) {
@@ -64,15 +65,15 @@ public:
         if (owner_ == ::getpid()) (void)remove();
     }
 
-    /// Moves a process into the slot's folder itself. On v2 that is the place for a process that is about to make a cgroup namespace:
-    /// the namespace's root is then the slot's folder, and both folders below it are within.
+    /// Moves a process into the worker's folder itself. On v2 this is the place for a process that is about to make a cgroup
+    /// namespace: the namespace's root is then the worker's folder, with both folders below it.
     result<void> enter(pid_t pid) {
         meter_.forget();
         if (divided_) SB_CHECK(join());
         for (auto const& f : folders_) SB_CHECK(move(f.fd.get(), f.path, pid));
         return {};
     }
-    /// To the side of the supervisor; makes the two folders on v2. No other process may be left in the slot's folder.
+    /// Moves it to "supervisor-side"; makes the two folders on v2. No other process may be left in the worker's folder.
     result<void> settle(pid_t pid) {
         if (!leafy_) return {};
         SB_CHECK(make_sides());
@@ -88,11 +89,11 @@ public:
         SB_CHECK(give(supervisor_.get(), v2().path + "/supervisor-side"));
         return give(run_.get(), run_path());
     }
-    /// Folder for CLONE_INTO_CGROUP on v2, -1 where the payload is born in its place; `begin` may change it.
+    /// Folder for CLONE_INTO_CGROUP on v2; -1 where the payload is born in its group anyway. `begin` may change it.
     int run_leaf() const noexcept { return run_.get(); }
 
-    /// Makes these limits hold, those and no others, and says what the kernel took. What no group can hold here is
-    /// missing from the answer; what no machine can hold is refused.
+    /// Sets exactly these limits and returns what the kernel accepted. A limit that no group can enforce here is missing
+    /// from the answer. A limit that no machine can provide is refused.
     result<limits_in_force> hold(group_limits const& asked) {
         if (held_ && *held_ == asked) return in_force_;
         SB_CHECK(check(asked, here_));
@@ -101,7 +102,7 @@ public:
         return in_force_;
     }
 
-    /// Just before a run, when nothing of the last one is alive. True when run_leaf() is another folder than before.
+    /// Call it just before a run, when nothing of the last one is alive. True when run_leaf() is another folder than before.
     result<bool> begin() {
         bool renew = leafy_ && used_ && !meter_.peak_begins_anew();
         if (renew) SB_CHECK(renew_leaf());
@@ -117,33 +118,34 @@ public:
         if (!residents_bytes_) residents_bytes_ = leafy_ ? 0 : meter_.base(), residents_kernel_bytes_ = leafy_ ? 0 : meter_.kernel_now();
         return renew;
     }
-    /// Bytes charged at begin() that are not the residents', as they were at the first: page cache of files that earlier runs read or
-    /// wrote. A run that pushes them out can use as much again before its peak shows it, so a group that holds much of it is not
-    /// to be used again: what is cached stays charged to that group, and later runs find it cached.
+    /// Bytes charged at begin(), without those of the residents at the first begin(): page cache of files that earlier runs
+    /// read or wrote. A run that pushes them out can use as much again before its peak shows it. So a group that holds much
+    /// of it must not be used again: what is cached stays charged to that group, and later runs find it cached.
     std::int64_t left_over() const noexcept { return meter_.base().value_or(0) - residents_bytes_.value_or(leafy_ ? 0 : meter_.base().value_or(0)); }
-    /// The same without the kernel's own memory, where that is counted apart; as it is now.
+    /// The same without the kernel's own memory, where that is counted separately; the current value.
     std::optional<std::int64_t> cached_left() const noexcept {
         auto const kernel = meter_.kernel_now();
         if (!kernel || !residents_kernel_bytes_) return std::nullopt;
         return left_over() - (*kernel - *residents_kernel_bytes_);
     }
-    /// That is let pass: the kernel charges in steps of 256 KiB a processor, and has small things of its own that stay for a while.
+    /// The amount that is tolerated: the kernel charges in steps of 256 KiB per processor, and keeps small things of its own
+    /// for a while.
     static std::int64_t most_left() noexcept {
-        static std::int64_t const bytes = (std::int64_t{2} << 20) + (std::int64_t{256} << 10) * ::sysconf(_SC_NPROCESSORS_ONLN); // which opens a file each time
+        static std::int64_t const bytes = (std::int64_t{2} << 20) + (std::int64_t{256} << 10) * ::sysconf(_SC_NPROCESSORS_ONLN); // sysconf opens a file each time
         return bytes;
     }
-    /// Others than the payload have come or gone: the next limits and figures are to be taken anew.
+    /// Processes other than the payload came or went: the next limits and figures must be read anew.
     void recount() noexcept { meter_.forget(), imposed_.pids = unknown, held_.reset(); }
-    /// When the tree is dead.
+    /// Call it when the tree is dead.
     group_figures end() noexcept { return meter_.end(); }
     group_charges charged() noexcept { return meter_.charged(); }
-    /// Where sockets are counted apart: what they hold now, as a file; else -1.
+    /// Where sockets are counted separately: a file with what they hold now; else -1.
     int socket_count() const noexcept { return meter_.socket_count(); }
-    /// That TCP and UDP sockets held at most since begin(), where it is counted apart.
+    /// The most that TCP and UDP sockets held since begin(), where it is counted separately.
     std::optional<std::int64_t> socket_peak() noexcept { return meter_.socket_peak(); }
 
-    /// Kills everything in the group, the slot's own processes too, and waits for its end; false when that took longer
-    /// than `patience_ns`.
+    /// Kills everything in the group, the worker's own processes too, and waits until all have ended. False when that took
+    /// longer than `patience_ns`.
     bool kill_all(std::int64_t patience_ns = removal_patience_ns) {
         auto const until = monotonic_ns() + patience_ns;
         for (std::int64_t wait = 50'000;; wait = std::min<std::int64_t>(wait * 2, 5'000'000)) {
@@ -151,7 +153,7 @@ public:
             if (wait_empty(wait)) break;
             if (monotonic_ns() > until) return false;
         }
-        // a v1 group was forbidden to fork meanwhile
+        // meanwhile a v1 group was forbidden to fork
         imposed_.pids = unknown;
         return !impose_pids(held_ ? held_->pids : process::limits::none).has_error();
     }
@@ -167,7 +169,7 @@ public:
                 nap(std::min(wait, left));
                 continue;
             }
-            if (is_empty()) return true; // between the look above and the opening
+            if (is_empty()) return true; // it may have become empty between the check above and the opening
             pollfd change{events.fd(), POLLPRI, 0};
             timespec const time{0, static_cast<long>(std::min<std::int64_t>(std::max(wait, std::int64_t{1'000'000}), left))};
             (void)::ppoll(&change, 1, &time, nullptr);
@@ -188,7 +190,7 @@ public:
         return all;
     }
 
-    /// As /proc/PID/cgroup ends for whatever is in it.
+    /// The end of the line in /proc/PID/cgroup of every process in it.
     std::string const& name() const noexcept { return name_; }
     std::vector<std::string> paths() const {
         std::vector<std::string> all;
@@ -203,7 +205,7 @@ private:
         unique_fd fd;
     };
 
-    static constexpr std::int64_t unknown = -2; // neither a limit nor none: written whatever is asked next
+    static constexpr std::int64_t unknown = -2; // neither a limit nor none: whatever is requested next is written
 
     cgroup() = default;
     static constexpr std::size_t at(controller c) noexcept { return static_cast<std::size_t>(c); }
@@ -224,11 +226,11 @@ private:
         f.fd = files::open_folder(AT_FDCWD, f.path.c_str());
         bool const opened = bool{f.fd};
         auto const error = last_error("open", f.path);
-        folders_.push_back(std::move(f)); // known first: it is removed with the rest
+        folders_.push_back(std::move(f)); // added first: so it is removed with the rest
         if (!opened) return error;
         return {};
     }
-    folder const& v2() const noexcept { return folders_.back(); } // only where leafy_
+    folder const& v2() const noexcept { return folders_.back(); } // only if leafy_
     int v2_folder() const noexcept { return !folders_.empty() && folders_.back().version == 2 ? folders_.back().fd.get() : -1; }
     std::string run_path() const { return v2().path + "/run"; }
 
@@ -258,16 +260,17 @@ private:
         if (done.has_error()) return system_error(cat(v2().path, ": ", done.error().what));
         return {};
     }
-    /// Takes the controllers back from the two sides, which are empty: no process can be where they are handed down.
+    /// Takes the controllers back from the two folders, which are empty: a group that hands down controllers cannot hold
+    /// processes.
     result<void> join() {
         std::string all;
         for (auto const& each : hands_down_) all += cat(all.empty() ? "" : " ", "-", std::string_view{each}.substr(1));
         SB_CHECK(hand_down(all));
         divided_ = false;
-        held_.reset(); // limits go with the controllers
+        held_.reset(); // limits disappear with the controllers
         return {};
     }
-    /// Hands the controllers down to the two sides.
+    /// Hands the controllers down to the two folders.
     result<void> divide() {
         if (divided_) return {};
         std::string all;
@@ -287,7 +290,7 @@ private:
         return {};
     }
 
-    /// Opens once what each run reads and writes.
+    /// Opens the files that each run reads and writes, once.
     void open_files() {
         auto in = places_;
         for (auto& place : in)
@@ -296,11 +299,11 @@ private:
         imposed_ = {};
         auto const &memory = in[at(controller::memory)], &pids = in[at(controller::pids)], &cpu = in[at(controller::cpu)];
         memory_max_ = {memory, memory.version == 1 ? "memory.limit_in_bytes" : "memory.max", O_RDWR};
-        if (memory.version == 1) sockets_max_ = {memory, "memory.kmem.tcp.limit_in_bytes", O_RDWR}; // of UDP too, whatever its name says
+        if (memory.version == 1) sockets_max_ = {memory, "memory.kmem.tcp.limit_in_bytes", O_RDWR}; // also for UDP, despite its name
         memory_swap_ = {memory, memory.version == 1 ? "memory.memsw.limit_in_bytes" : "memory.swap.max", O_RDWR};
         pids_max_ = {pids, "pids.max", O_RDWR};
         cpu_max_ = {cpu, cpu.version == 1 ? "cpu.cfs_quota_us" : "cpu.max", O_RDWR};
-        cpu_period_ = {cpu, "cpu.cfs_period_us", O_RDWR}; // v1's alone
+        cpu_period_ = {cpu, "cpu.cfs_period_us", O_RDWR}; // only v1
     }
 
     result<void> impose(group_limits const& asked) {
@@ -333,7 +336,7 @@ private:
     }
     result<void> impose_pids(std::int64_t pids) {
         if (!pids_max_ || imposed_.pids == pids) return {};
-        auto const residents = meter_.residents().value_or(0); // what is there and is not the payload's
+        auto const residents = meter_.residents().value_or(0); // processes that are there and do not belong to the payload
         auto allowed = pids < 0 ? std::optional<std::int64_t>{} : std::optional{pids + residents};
         if (allowed) allowed = std::min(*allowed, process::most_processes); // with the residents it can be one too many
         if (!pids_max_.write(allowed ? cat(*allowed) : std::string{"max"})) return last_error("limit processes in", name_);
@@ -351,8 +354,8 @@ private:
         else if (cores < 0) done = cpu_max_.write("-1");
         else {
             done = cpu_period_.write(period) && cpu_max_.write(limit);
-            // the old quota in the new period may be more than the group above has; with none in between all is well, but
-            // the last quota of a machine to go costs it a patch of its own code
+            // The old quota in the new period may exceed the quota of the group above. Having no quota in between avoids
+            // this. But removing the last CPU quota of a machine makes the kernel patch its code.
             if (!done) done = cpu_max_.write("-1") && cpu_period_.write(period) && cpu_max_.write(limit);
         }
         if (!done) return last_error(cat("limit processor time to ", fixed(cores, 3), " processors in"), name_);
@@ -380,14 +383,14 @@ private:
     }
 
     std::string name_;
-    std::vector<folder> folders_; // v2's last
+    std::vector<folder> folders_; // the v2 folder is the last
     std::vector<std::string> hands_down_;
-    group_places places_{}; // v2's are those of the slot's folder
+    group_places places_{}; // on v2, those of the worker's folder
     unique_fd run_, supervisor_;
     group_meter meter_;
     detail::group_file memory_max_, memory_swap_, sockets_max_, pids_max_, cpu_max_, cpu_period_;
-    std::optional<std::int64_t> residents_bytes_, residents_kernel_bytes_; // charged when nothing had run yet; of that the kernel's own
-    std::optional<group_limits> held_; // as asked last
+    std::optional<std::int64_t> residents_bytes_, residents_kernel_bytes_; // charged before the first run; the kernel's own part of it
+    std::optional<group_limits> held_; // as last requested
     group_limits imposed_; // as written
     limits_in_force in_force_;
     std::optional<uid_t> given_;

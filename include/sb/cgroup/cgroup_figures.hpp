@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run used, as its control group counted it: every process of the tree, those that nobody waited for too.
+// What a run used, as its control group counted it: every process of the tree, including those that nobody waited for.
 #pragma once
 #include <sb/cgroup/cgroup_text.hpp>
 #include <sb/core/fd.hpp>
@@ -15,18 +15,18 @@
 
 namespace sb::cgroup {
 
-/// Figures between begin() and end(); nothing where the kernel does not say. On v1 whatever sits in the group besides the
-/// payload is in the processor times, and its memory in both memory figures.
+/// Figures between begin() and end(); no value where the kernel gives none. On v1 the processor times include everything
+/// else in the group, and both memory figures include its memory.
 struct group_figures {
     std::optional<std::int64_t> cpu_ns;
-    std::optional<std::int64_t> cpu_user_ns, cpu_system_ns; ///< the same, shared out by what timer ticks saw: poor below some 100 ticks
-    std::optional<std::int64_t> memory_peak_bytes; ///< charged at most, page cache included; in steps of 256 KiB a processor, so that much may be in the base already
+    std::optional<std::int64_t> cpu_user_ns, cpu_system_ns; ///< the same, divided by timer ticks: inaccurate below some 100 ticks
+    std::optional<std::int64_t> memory_peak_bytes; ///< the most that was charged, page cache included; in steps of 256 KiB per processor, which the base may include already
     std::optional<std::int64_t> memory_base_bytes; ///< charged at begin()
-    std::optional<std::int64_t> socket_peak_bytes; ///< held by TCP and UDP sockets at most, where that is not in the peak: v1
-    std::optional<std::int64_t> memory_limit_hits; ///< how often memory had to be taken back, or a process killed, at the limit; v1 may not say
+    std::optional<std::int64_t> socket_peak_bytes; ///< the most that TCP and UDP sockets held, where the peak does not include it: v1
+    std::optional<std::int64_t> memory_limit_hits; ///< how often the kernel reclaimed memory or killed a process at the limit; v1 may not say
     std::optional<std::int64_t> oom_kills;
     std::optional<std::int64_t> fork_refusals;
-    std::optional<std::int64_t> max_pids; ///< processes and threads at once, those that sat there before not counted
+    std::optional<std::int64_t> max_pids; ///< processes and threads at once, without those that were there before
     std::optional<std::int64_t> throttled_ns, throttled_periods;
 };
 
@@ -38,13 +38,13 @@ struct group_charges {
 /// A folder of a group, for one controller.
 struct group_place {
     int folder = -1;
-    int version = 0; ///< 0: the controller is not there
+    int version = 0; ///< 0: the controller is missing
 };
 using group_places = std::array<group_place, std::size(all_controllers)>;
 
 namespace detail {
 
-/// A file of a group, opened once and read from its beginning each time.
+/// A file of a group. It is opened once and read from its beginning each time.
 class group_file {
 public:
     group_file() = default;
@@ -55,7 +55,7 @@ public:
     bool write(std::string_view text) const noexcept {
         return fd_ && retry([&] { return ::pwrite(fd_.get(), text.data(), text.size(), 0); }) == static_cast<ssize_t>(text.size());
     }
-    /// At most what `into` holds; empty on failure.
+    /// At most the size of `into`; empty on failure.
     template <std::size_t Size>
     std::string_view read(char (&into)[Size]) const noexcept {
         auto const n = fd_ ? retry([&] { return ::pread(fd_.get(), into, Size, 0); }) : -1;
@@ -76,7 +76,7 @@ private:
 
 } // namespace detail
 
-/// Reads the figures of one group; on v2 that of the payload alone.
+/// Reads the figures of one group; on v2, the payload's group alone.
 class group_meter {
 public:
     group_meter() = default;
@@ -90,7 +90,7 @@ public:
             usage_ = {memory, "memory.usage_in_bytes"};
             peak_ = {memory, "memory.max_usage_in_bytes", O_RDWR};
             hits_ = {memory, "memory.failcnt"};
-            hits_swap_ = {memory, "memory.memsw.failcnt"}; // with both limits alike the sum fails first
+            hits_swap_ = {memory, "memory.memsw.failcnt"}; // with two equal limits the sum fails first
             oom_ = {memory, "memory.oom_control"};
             kernel_ = {memory, "memory.kmem.usage_in_bytes"};
             sockets_now_ = {memory, "memory.kmem.tcp.usage_in_bytes"};
@@ -98,7 +98,7 @@ public:
         } else if (memory.version == 2) {
             usage_ = {memory, "memory.current"};
             peak_ = {memory, "memory.peak", O_RDWR};
-            resets_ = peak_.write("0"); // from Linux 6.12 on that begins a new peak for this descriptor
+            resets_ = peak_.write("0"); // from Linux 6.12 on this begins a new peak for this descriptor
             if (!peak_) peak_ = {memory, "memory.peak"};
             oom_ = {memory, "memory.events"};
         }
@@ -117,28 +117,28 @@ public:
         } else if (account.version == 2) cpu_stat_ = {account, "cpu.stat"};
     }
 
-    /// False where the peak of a used group cannot be forgotten: only a new group has one of its own.
+    /// False where the peak of a used group cannot be reset: then only a new group has a peak of its own.
     bool peak_begins_anew() const noexcept { return memory_version_ != 2 || resets_; }
     /// Bytes charged now.
     std::int64_t charged_now() const noexcept { return usage_.number().value_or(0); }
-    /// The kernel's own part of that, where a number of its own says it: v1.
+    /// The kernel's own part of that, where a separate number exists: v1.
     std::optional<std::int64_t> kernel_now() const noexcept { return kernel_.number(); }
     /// Bytes that were charged when the run began.
     std::optional<std::int64_t> base() const noexcept { return base_.memory; }
-    /// Processes and threads in the group that are not the payload's: counted when others came or went. Later a child may wait
-    /// there already for its run.
+    /// Processes and threads in the group that are not the payload's. They are counted after others came or went. Later a
+    /// child may already be waiting there for its run.
     std::optional<std::int64_t> residents() noexcept {
         if (!residents_) residents_ = pids_now_.number();
         return residents_;
     }
 
-    /// Says which limits are in force: counts of hits are read for those alone.
+    /// Sets which limits are in force: hits are counted for those alone.
     void watch(bool memory_limit, bool cpu_limit) noexcept {
         if (memory_limit != watches_memory_ || cpu_limit != watches_cpu_) warm_ = false;
         watches_memory_ = memory_limit, watches_cpu_ = cpu_limit;
     }
 
-    /// Others than the payload came, went or worked in the group since the last run.
+    /// Processes other than the payload came, went or worked in the group since the last run.
     void forget() noexcept { warm_ = false, residents_.reset(); }
 
     void begin() noexcept {
@@ -148,13 +148,13 @@ public:
             base_.residents = residents();
             base_.pids_peak = pids_peak_.number();
             count(base_);
-        } else { // since the last run ended nothing was killed, refused or held back here: what counts that is as it was
+        } else { // since the last run ended nothing was killed, refused or throttled here: those counts are unchanged
             base_ = last_;
             if (cpu_stat_) count_cpu(base_);
             else base_.cpu = cpu_.number();
         }
         base_.memory = usage_.number();
-        if (sockets_held_) { // those of the last run may be going still
+        if (sockets_held_) { // sockets of the last run may still be closing
             (void)sockets_.write("0");
             sockets_base_ = sockets_now_.number().value_or(0);
             sockets_held_ = sockets_base_ > 0;
@@ -177,7 +177,7 @@ public:
         got.memory_limit_hits = memory_version_ == 1 && now.hits ? *now.hits - base_.hits.value_or(0) : since(now.hits, base_.hits);
         got.oom_kills = since(now.oom, base_.oom);
         got.fork_refusals = since(now.refused, base_.refused);
-        // the peak of all runs so far is this run's only if it rose during it
+        // the peak of all runs so far is this run's only if it rose during this run
         now.residents = base_.residents;
         now.pids_peak = pids_peak_.number();
         if (now.pids_peak && base_.residents && base_.pids_peak && *now.pids_peak > *base_.pids_peak) got.max_pids = *now.pids_peak - *base_.residents;
@@ -189,7 +189,7 @@ public:
     }
 
     int socket_count() const noexcept { return sockets_now_.fd(); }
-    /// That TCP and UDP sockets held at most since begin(): apart from the memory figures on v1, part of them on v2.
+    /// The most that TCP and UDP sockets held since begin(). On v1 the memory figures do not include it; on v2 they do.
     std::optional<std::int64_t> socket_peak() noexcept {
         auto peak = sockets_.number();
         sockets_held_ = sockets_held_ || peak.value_or(0) > 0;
@@ -197,8 +197,8 @@ public:
         return peak;
     }
 
-    /// At the end of a run; page cache that an earlier one left is not this one's. Costs more than all the rest: the
-    /// kernel first adds up what each processor holds.
+    /// At the end of a run, without page cache that an earlier run left. Costs more than all the rest, because the kernel
+    /// first adds up the counts of each processor.
     group_charges charged() noexcept {
         char block[8192];
         auto const text = stat_.read(block);
@@ -215,7 +215,7 @@ public:
         got.shmem_bytes = keyed_number(text, "shmem");
         if (got.file_bytes && got.shmem_bytes) *got.file_bytes -= *got.shmem_bytes; // the kernel counts it in both
         if (got.file_bytes) {
-            auto const left = std::min(std::exchange(file_left_, *got.file_bytes), base_.memory.value_or(0)); // it may have been taken back since
+            auto const left = std::min(std::exchange(file_left_, *got.file_bytes), base_.memory.value_or(0)); // it may have been reclaimed since
             *got.file_bytes = std::max<std::int64_t>(*got.file_bytes - left, 0);
         }
         return got;
@@ -223,7 +223,7 @@ public:
 
 private:
     struct counts {
-        std::optional<std::int64_t> memory, residents, pids_peak; // as they were at the beginning
+        std::optional<std::int64_t> memory, residents, pids_peak; // values at the beginning
         std::optional<std::int64_t> cpu, user, system, hits, oom, refused, throttled, periods; // these only grow
     };
 
@@ -232,7 +232,7 @@ private:
         if (memory_version_ == 1) {
             if (watches_memory_) into.hits = hits_.number();
             if (into.hits) *into.hits += hits_swap_.number().value_or(0);
-            if (into.hits == 0) into.hits.reset(); // Linux 6.18 never counts: none is no answer
+            if (into.hits == 0) into.hits.reset(); // Linux 6.18 never counts, so 0 is no answer
             into.oom = oom_.number("oom_kill");
         }
         else if (memory_version_ == 2) {
@@ -257,11 +257,12 @@ private:
             into.system = in_ns(keyed_number(stat, "system_usec"));
         } else into.cpu = cpu_.number(), into.user = user_.number(), into.system = system_.number();
     }
-    /// v1 counts ticks in each of the two, which do not add up to the time that was measured; v2's kernel has done this.
+    /// v1 counts ticks for each of the two, and the ticks do not add up to the measured time. On v2 the kernel has done this
+    /// already.
     static void share_out(group_figures& got) noexcept {
         auto const sampled = got.cpu_user_ns && got.cpu_system_ns ? *got.cpu_user_ns + *got.cpu_system_ns : 0;
         if (!got.cpu_ns || sampled <= 0) {
-            got.cpu_user_ns.reset(), got.cpu_system_ns.reset(); // no tick fell into the run
+            got.cpu_user_ns.reset(), got.cpu_system_ns.reset(); // no tick happened during the run
             return;
         }
         got.cpu_user_ns = static_cast<std::int64_t>(static_cast<double>(*got.cpu_ns) * static_cast<double>(*got.cpu_user_ns) / static_cast<double>(sampled));
@@ -274,13 +275,13 @@ private:
     detail::group_file usage_, peak_, hits_, hits_swap_, oom_, kernel_, sockets_, sockets_now_, stat_, pids_now_, pids_peak_, pids_events_, throttle_, cpu_, user_, system_, cpu_stat_;
     int memory_version_ = 0, throttle_version_ = 0;
     bool resets_ = false;
-    bool sockets_held_ = true; // something, when one last looked
+    bool sockets_held_ = true; // sockets held something at the last look
     std::int64_t sockets_base_ = 0;
-    bool warm_ = false; // last_ is of the run before, and of the same files
+    bool warm_ = false; // last_ belongs to the previous run, and to the same files
     bool watches_memory_ = false, watches_cpu_ = false;
     counts base_, last_;
     std::optional<std::int64_t> residents_;
-    std::int64_t file_left_ = 0; // page cache charged when it was last asked for
+    std::int64_t file_left_ = 0; // page cache charged when it was last read
 };
 
 } // namespace sb::cgroup

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Which control groups this process can make, and where: each answer is proven by making one and removing it.
+// Which control groups this process can make, and where. Each answer is proven by making a group and removing it.
 //
-// How it works: a group of ours is a folder named "sandbench-", an id, and ".", a word. On v1 it lies in our own group of
-// each hierarchy, so that whatever limits hold us hold our runs too; on v2 in our own group as well, or in the one that the
-// caller names (cgroup_plan.hpp). No other group is written to, but for the one switch that hands a controller down, which is
-// put back.
+// How it works: our groups are folders named "sandbench-", an id, and "." with a word. On v1 a group lies in our own group
+// of each hierarchy, so the limits on us also apply to our runs. On v2 it also lies in our own group, or in the one that the
+// caller names (cgroup_plan.hpp). We write to no other group, except for the one switch that hands a controller down; we
+// restore that switch.
 #pragma once
 #include <sb/cgroup/cgroup_limits.hpp>
 #include <sb/cgroup/cgroup_plan.hpp>
@@ -41,7 +41,7 @@ constexpr std::string_view name_of(cgroup_kind k) noexcept {
     return names[static_cast<std::size_t>(k)];
 }
 
-/// Twelve hexadecimal digits by chance: a name nobody guesses and none else has.
+/// Twelve random hexadecimal digits: a name that nobody guesses and nobody else has.
 inline std::string random_id() {
     std::uint64_t random = 0;
     if (::getrandom(&random, sizeof random, 0) != sizeof random) random = static_cast<std::uint64_t>(::getpid());
@@ -50,15 +50,17 @@ inline std::string random_id() {
     return id;
 }
 
-/// What may be used, and what was switched on for it. Whoever found it puts things back; a forked child lets them be.
+/// What may be used, and what was switched on for it. The process that found it restores everything; a forked child does
+/// not.
 class cgroup_host {
 public:
-    /// Hears of folders in which groups may be made from now on, and of controllers that will be switched on in the last of
-    /// them, before it is done. An error: it is not done.
+    /// Is called with the folders in which groups may be made from now on, and with the controllers that are about to be
+    /// switched on in the last of them. An error: they are not switched on.
     using announcement = std::function<result<void>(std::vector<std::string> const& bases, std::vector<std::string> const& switched_on)>;
 
-    /// Looks, and proves what it found. `id` names all groups made from here on; `below` is a v2 folder in which they are to be
-    /// made wherever we are ourselves, empty: our own group. What is not announced is lost track of when we are killed meanwhile.
+    /// Looks for places and proves them. `id` is in the name of all groups made from here on. `below` is a v2 folder in
+    /// which the groups are made, wherever we are ourselves; empty: our own group. What is not announced is lost if we are
+    /// killed meanwhile.
     static result<cgroup_host> find(std::string id = random_id(), std::string const& below = {}) {
         return announced(std::move(id), below, [](auto const&, auto const&) -> result<void> { return {}; });
     }
@@ -92,10 +94,10 @@ public:
     ~cgroup_host() { restore_quietly(); }
 
     bool has(controller c) const noexcept { return version_[at(c)] != 0; }
-    std::string const& why_not(controller c) const noexcept { return why_not_[at(c)]; } ///< empty when it has it
+    std::string const& why_not(controller c) const noexcept { return why_not_[at(c)]; } ///< empty when the controller is available
     /// The folder in which groups with this controller are made, of v1 or of v2.
     std::string const& base(controller c) const noexcept { return base_[at(c)]; }
-    int version(controller c) const noexcept { return version_[at(c)]; } ///< 0 without it
+    int version(controller c) const noexcept { return version_[at(c)]; } ///< 0: not available
     cgroup_kind kind() const noexcept {
         bool const one = !v1_bases_.empty(), two = !v2_base_.empty();
         return one && two ? cgroup_kind::hybrid : one ? cgroup_kind::v1 : two ? cgroup_kind::v2 : cgroup_kind::none;
@@ -104,7 +106,7 @@ public:
     std::string const& v2_base() const noexcept { return v2_base_; }
     std::string const& v2_why_not() const noexcept { return v2_why_not_; }
     std::vector<std::string> const& v1_bases() const noexcept { return v1_bases_; }
-    /// All folders in which groups of this session may lie: a lease keeps them.
+    /// All folders that may contain groups of this session: a lease keeps them.
     std::vector<std::string> bases() const {
         auto all = v1_bases_;
         if (!v2_base_.empty()) all.push_back(v2_base_);
@@ -112,11 +114,11 @@ public:
     }
     std::string const& id() const noexcept { return id_; }
     std::string group_name(std::string_view word) const { return cat(group_prefix, id_, ".", word); }
-    /// Controllers that were switched on in v2_base(): "+memory" and so on is undone by restore().
+    /// Controllers that were switched on in v2_base(): restore() undoes "+memory" and so on.
     std::vector<std::string> const& switched_on() const noexcept { return switched_on_; }
 
-    /// Removes every group of this id with whatever runs in it, switches off what was switched on unless others need
-    /// it, and moves us back.
+    /// Removes every group of this id and kills what runs in it, switches off what was switched on unless others need it,
+    /// and moves us back.
     result<void> restore() {
         if (owner_ != ::getpid()) return {};
         owner_ = -1;
@@ -148,7 +150,7 @@ private:
         if (owner_ == ::getpid()) (void)restore();
     }
 
-    /// Makes a group in `base`, asks whether it has `file`, removes it. Empty when all went well.
+    /// Makes a group in `base`, checks that it has `file`, removes it. Empty when all succeeded.
     std::string try_group(std::string const& base, std::vector<std::string> const& files) const {
         auto const path = cat(base, "/", group_name("probe"));
         if (::mkdir(path.c_str(), 0755) != 0) return last_error("make group", path).what;
@@ -159,7 +161,8 @@ private:
         return why;
     }
 
-    /// What the caller named, as its real path. That there is none is his error, and no reason to do without.
+    /// The real path of what the caller named. If it does not exist, that is the caller's error, and we do not go on without
+    /// it.
     static result<std::string> named_place(std::string const& below) {
         if (!below.starts_with('/')) return caller_error(cat("--cgroup ", below, ": must be an absolute path"));
         auto const folder = files::open_folder(AT_FDCWD, below.c_str());
@@ -171,7 +174,7 @@ private:
         return std::string{real.get()};
     }
 
-    /// Where try_group and all that comes after it may make a folder.
+    /// Places where try_group and all later steps may make a folder.
     static std::vector<std::string> writable_places(std::vector<cgroup_hierarchy> const& all, std::string const& named) {
         std::vector<std::string> places;
         auto const add = [&](std::string const& path) {
@@ -192,7 +195,7 @@ private:
         case controller::memory: return version == 1 ? "memory.limit_in_bytes" : "memory.max";
         case controller::pids: return "pids.max";
         case controller::cpu: return version == 1 ? "cpu.cfs_quota_us" : "cpu.max";
-        case controller::cpuacct: return "cgroup.procs"; // it has no limit: the group alone is what is needed
+        case controller::cpuacct: return "cgroup.procs"; // it has no limit: the group itself is enough
         }
         return "cgroup.procs";
     }
@@ -213,7 +216,7 @@ private:
         if (wanted) v1_bases_.push_back(h.own);
     }
 
-    /// Our own group, or the one that is named, as it is now.
+    /// The current state of our own group, or of the named one.
     v2_place look_at(cgroup_hierarchy const& h, std::string const& named) const {
         v2_place one;
         one.path = named.empty() ? h.own : named;
@@ -226,7 +229,7 @@ private:
         one.available = words(text("cgroup.controllers"));
         one.enabled = words(text("cgroup.subtree_control"));
         one.can_switch = ::faccessat(AT_FDCWD, (one.path + "/cgroup.subtree_control").c_str(), W_OK, AT_EACCESS) == 0;
-        // a process moves only where the group above both places may be written
+        // a process can move only if the group above both places is writable
         auto const above = cat(detail::shared_path(one.path, h.own.empty() ? one.path : h.own), "/cgroup.procs");
         if (::faccessat(AT_FDCWD, above.c_str(), W_OK, AT_EACCESS) != 0) one.cannot_make = last_error("write", above).what;
         else one.cannot_make = try_group(one.path, {"cgroup.procs"});
@@ -297,7 +300,7 @@ private:
     std::vector<std::string> v1_bases_, switched_on_;
     std::array<std::string, std::size(all_controllers)> base_, why_not_;
     std::array<int, std::size(all_controllers)> version_{};
-    std::array<bool, std::size(all_controllers)> told_{}; // v1 has this controller, so v1 has the reason
+    std::array<bool, std::size(all_controllers)> told_{}; // v1 has this controller, so the reason comes from v1
     pid_t owner_ = -1;
 };
 

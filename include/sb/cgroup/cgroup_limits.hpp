@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Limits that a control group holds for a whole tree of processes, and what the machine can hold at all.
+// Limits that a control group enforces for a whole tree of processes, and what the machine can provide at all.
 #pragma once
 #include <sb/cgroup/cgroup_text.hpp>
 #include <sb/core/fd.hpp>
@@ -20,20 +20,22 @@ struct group_limits {
     std::int64_t memory_bytes = process::limits::none; ///< memory and swap together
     std::int64_t pids = process::limits::none; ///< processes and threads of the payload at once
     double cores = process::limits::none; ///< processor time a second, in processors; fractions count
-    std::int64_t socket_bytes = process::limits::none; ///< that TCP and UDP sockets may hold, where a group counts them apart from memory: v1. At half of it senders wait
+    /// The most that TCP and UDP sockets may hold, where a group counts them separately from memory: v1. At half of it senders
+    /// wait.
+    std::int64_t socket_bytes = process::limits::none;
     friend bool operator==(group_limits const&, group_limits const&) = default;
 };
 
-/// What the kernel said when it was asked after writing; nothing where no group holds the limit.
+/// What the kernel reports after the limits were written; no value where no group enforces the limit.
 struct limits_in_force {
     std::optional<std::int64_t> memory_bytes; ///< rounded down to a page
-    bool swap_too = false; ///< swap is counted in that limit, or the group gets none
+    bool swap_too = false; ///< the limit includes swap, or the group gets no swap
     std::optional<std::int64_t> pids;
     std::optional<double> cores;
-    std::optional<std::int64_t> socket_bytes; ///< at which senders wait; the kernel goes beyond it, so somebody has to look
+    std::optional<std::int64_t> socket_bytes; ///< senders wait at this limit; the kernel exceeds it, so somebody must check
 };
 
-/// What a limit cannot exceed.
+/// Upper bounds of the limits.
 struct machine_size {
     std::int64_t memory_bytes = 0;
     std::int64_t pids = 0;
@@ -51,7 +53,7 @@ struct machine_size {
 inline constexpr std::int64_t least_group_memory = std::int64_t{1} << 20;
 inline constexpr double least_group_cores = 0.001;
 
-/// Refuses what no machine, or not this one, can hold.
+/// Refuses limits that no machine, or not this one, can provide.
 inline result<void> check(group_limits const& asked, machine_size const& here) {
     if (asked.memory_bytes >= 0 && asked.memory_bytes < least_group_memory)
         return caller_error(cat("a memory limit of ", asked.memory_bytes, " bytes is too small: a program needs at least ", least_group_memory, " to start"));
@@ -66,16 +68,15 @@ inline result<void> check(group_limits const& asked, machine_size const& here) {
     return {};
 }
 
-/// A share of processor time as the scheduler takes it: so many microseconds in every period.
+/// A share of processor time in the scheduler's form: so many microseconds in every period.
 struct cpu_quota {
     std::int64_t quota_us, period_us;
     double cores() const noexcept { return static_cast<double>(quota_us) / static_cast<double>(period_us); }
     friend bool operator==(cpu_quota const&, cpu_quota const&) = default;
 };
 
-/// A period of 20 ms instead of the customary 100: a run is held after 20 ms x cores, where the long one would let half
-/// a processor's payload of 50 ms pass unhindered. A quota under 1 ms is refused by the kernel, so a small share gets a
-/// longer period.
+/// A period of 20 ms instead of the usual 100: a run is throttled after 20 ms x cores. With the long period a payload of 50
+/// ms on half a processor would run unlimited. The kernel refuses a quota under 1 ms, so a small share gets a longer period.
 constexpr cpu_quota quota_for(double cores) noexcept {
     auto const period = std::clamp(1000.0 / cores, 20'000.0, 1'000'000.0);
     auto const whole = static_cast<std::int64_t>(period + 0.5);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Whether groups of ours can be made at a place in a v2 hierarchy: decided from what was read, so that a recorded host is a test.
+// Can we make groups at a place in a v2 hierarchy? This is decided from data that was read, so a recorded host is a test.
 //
-// How it works: the place is the group that we were started in, or the one that the caller names. Groups above our own are
-// somebody else's, whoever we are: a service manager or a batch system has put its limits there, and a group beside ours would be
-// out of them. A v2 group either holds processes or hands controllers to its children, never both; only the root of the
-// hierarchy may do both. So in our own group we must be alone: we then move into a child of it, and back at the end.
+// How it works: the place is the group that we were started in, or the one that the caller names. Groups above our own
+// belong to somebody else, whoever we are: a service manager or a batch system has put its limits there, and a group beside
+// ours would escape them. A v2 group either holds processes or hands controllers to its children, never both; only the root
+// of the hierarchy may do both. So we must be alone in our own group. We then move into a child of it, and back at the end.
 #pragma once
 #include <sb/cgroup/cgroup_text.hpp>
 #include <sb/core/text.hpp>
@@ -16,24 +16,24 @@ namespace sb::cgroup {
 /// A group as it was found.
 struct v2_place {
     std::string path;
-    bool own = true; ///< we are in it
-    bool named = false; ///< the caller has named it
+    bool own = true; ///< it is the group that we are in
+    bool named = false; ///< the caller named it
     bool root = false; ///< of the whole hierarchy, not of a namespace
     std::vector<std::string> available, enabled; ///< cgroup.controllers, cgroup.subtree_control
-    std::string cannot_make; ///< why no child can be made and no process moved here; empty: both can
+    std::string cannot_make; ///< why we can make no child and move no process here; empty: we can do both
     bool can_switch = false; ///< cgroup.subtree_control may be written
-    int strangers = 0; ///< processes in it other than ours
+    int strangers = 0; ///< processes in it that are not ours
 };
 
 struct v2_plan {
-    bool usable = false; ///< groups can be made there, with these controllers or without
-    std::vector<controller> has; ///< of the wanted; cpuacct is everywhere
-    std::vector<controller> switch_on; ///< those of them that are off
-    bool move_self = false; ///< we must leave this group for a child of it first
+    bool usable = false; ///< we can make groups there, with these controllers or without
+    std::vector<controller> has; ///< of the wanted controllers; cpuacct is everywhere
+    std::vector<controller> switch_on; ///< those of them that are still off
+    bool move_self = false; ///< we must first move from this group into a child of it
     std::string why_not[std::size(all_controllers)]; ///< for each wanted controller that is not in `has`
 };
 
-/// How a caller gets groups where there are none for him.
+/// Advice for a caller who has no usable group.
 inline constexpr std::string_view own_group_advice = "start sb-exec alone in a group (systemd-run --scope -p Delegate=yes sb-exec …), or name one with --cgroup";
 
 inline v2_plan plan_v2(v2_place const& at, std::vector<controller> const& wanted) {

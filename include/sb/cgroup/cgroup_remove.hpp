@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ends what runs in control groups of ours and removes them; known by their names, whoever made them.
+// Kills what runs in our control groups and removes them. Our groups are recognized by name, whoever made them.
 #pragma once
 #include <sb/cgroup/cgroup_text.hpp>
 #include <sb/core/clock.hpp>
@@ -24,7 +24,7 @@ namespace sb::cgroup {
 
 inline constexpr std::string_view group_prefix = "sandbench-";
 
-/// What random_id makes, and nothing else: an id goes into the names of folders that are removed.
+/// Only what random_id makes: an id becomes part of the names of folders that are removed.
 constexpr bool is_session_id(std::string_view id) noexcept {
     if (id.size() != 12) return false;
     for (char const c : id)
@@ -74,9 +74,9 @@ inline bool kill_listed(int folder, std::string_view name) {
     bool none = true;
     for (auto const& word : words(read_at(folder, "cgroup.procs"))) {
         auto const pid = static_cast<pid_t>(lone_number(word).value_or(0));
-        if (pid <= 0) continue; // 0: in a pid namespace that we do not see
+        if (pid <= 0) continue; // 0: in a pid namespace that we cannot see
         none = false;
-        // the number may have passed to another process since: held by a descriptor first, then asked once more
+        // another process may have the number by now: so open a pidfd first, then check once more
         unique_fd const held{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
         if (!held) continue;
         auto const there = read_file(cat("/proc/", pid, "/cgroup"));
@@ -86,19 +86,19 @@ inline bool kill_listed(int folder, std::string_view name) {
     return none;
 }
 
-/// Ends all that runs in a group and below, once; a v1 group is forbidden to fork first, so that this comes to an end.
+/// Kills all that runs in a group and below, once. A v1 group is first forbidden to fork, so that this ends.
 inline bool kill_group(int folder, std::string_view name) {
     if (!write_at(folder, "cgroup.kill", "1").has_error()) return read_at(folder, "cgroup.events").find("populated 0") != std::string::npos;
     (void)write_at(folder, "pids.max", "0");
     auto const inside = child_groups(folder);
-    bool none = inside.has_value(); // what may be in groups that are not seen lives on
+    bool none = inside.has_value(); // processes in groups that we cannot see stay alive
     if (inside)
         for (auto const& inner : *inside)
             if (auto const deeper = files::open_folder(folder, inner.c_str()); deeper || errno != ENOENT) none &= deeper && kill_group(deeper.get(), name);
     return kill_listed(folder, name) && none;
 }
 
-/// Removes a group and those below it, which hold no process any more.
+/// Removes a group and those below it. They contain no process any more.
 inline bool remove_group_tree(int parent, char const* name) {
     if (::unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT) return true;
     auto const folder = files::open_folder(parent, name);
@@ -110,11 +110,11 @@ inline bool remove_group_tree(int parent, char const* name) {
 
 } // namespace detail
 
-/// How long the end of what was killed may take.
+/// How long to wait for the end of killed processes.
 inline constexpr std::int64_t removal_patience_ns = 5'000'000'000;
 
-/// Kills what is in the groups of `id` in the folder `base` and removes them, but for the one named `spare`. A `base`
-/// that is gone holds none; one that is no cgroup folder is an error and is left alone.
+/// Kills what is in the groups of `id` in the folder `base` and removes these groups, except the one named `spare`. A `base`
+/// that does not exist has none. A `base` that is not a cgroup folder is an error and is left unchanged.
 inline result<void> remove_groups(std::string const& base, std::string_view id, std::string_view spare = {}) {
     auto const folder = files::open_folder(AT_FDCWD, base.c_str());
     if (!folder) {
@@ -139,7 +139,7 @@ inline result<void> remove_groups(std::string const& base, std::string_view id, 
 }
 
 /// Switches controllers off again in `base`, unless a group there needs them: another of ours, or one with a limit. False
-/// when one is left on for that, or because nobody can say what is there.
+/// when one stays on for that reason, or because the groups there cannot be read.
 inline bool switch_off(std::string const& base, std::vector<std::string> const& names) {
     auto const folder = files::open_folder(AT_FDCWD, base.c_str());
     if (!folder || !detail::is_cgroup_folder(folder.get())) return true;

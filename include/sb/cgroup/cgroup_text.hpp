@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the kernel writes about control groups, read: text in, facts out; no file is opened here.
+// Parses what the kernel writes about control groups: text in, facts out. No file is opened here.
 #pragma once
 #include <sb/core/text.hpp>
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace sb::cgroup {
 
-/// What a group can do for a run. `cpuacct` is processor time counted: v1's controller of that name, v2's cpu.stat.
+/// What a group can do for a run. `cpuacct` counts processor time: v1's controller of that name, v2's cpu.stat.
 enum class controller { memory, pids, cpu, cpuacct };
 inline constexpr controller all_controllers[] = {controller::memory, controller::pids, controller::cpu, controller::cpuacct};
 
@@ -21,12 +21,12 @@ constexpr std::string_view name_of(controller c) noexcept {
     return names[static_cast<std::size_t>(c)];
 }
 
-/// One mounted hierarchy, and where in it this process is.
+/// One mounted hierarchy, and our place in it.
 struct cgroup_hierarchy {
     int version = 0; ///< 1 or 2
-    std::vector<std::string> controllers; ///< v1's, as mounted; v2 tells them in files
+    std::vector<std::string> controllers; ///< on v1, as mounted; on v2 files list them
     std::string mount; ///< the folder it is mounted on
-    std::string own; ///< folder of our own group; empty when it lies outside what is mounted
+    std::string own; ///< folder of our own group; empty when it lies outside the mounted part
 };
 
 namespace detail {
@@ -44,7 +44,7 @@ inline std::string unescaped(std::string_view text) {
     return plain;
 }
 
-/// The folder in which `group` (of /proc/self/cgroup) is seen, when `root` of the hierarchy is mounted on `mount`.
+/// The path of `group` (of /proc/self/cgroup) when `root` of the hierarchy is mounted on `mount`.
 inline std::string seen_at(std::string_view mount, std::string_view root, std::string_view group) {
     if (group.starts_with("/..")) return {}; // outside our cgroup namespace
     if (root != "/") {
@@ -55,7 +55,7 @@ inline std::string seen_at(std::string_view mount, std::string_view root, std::s
     return cat(mount, group);
 }
 
-/// The deepest folder that holds both or is one of them.
+/// The deepest folder that contains both paths or is one of them.
 inline std::string shared_path(std::string_view a, std::string_view b) {
     while (!(b == a || (b.starts_with(a) && b[a.size()] == '/'))) a = a.substr(0, a.rfind('/'));
     return std::string{a};
@@ -63,8 +63,8 @@ inline std::string shared_path(std::string_view a, std::string_view b) {
 
 } // namespace detail
 
-/// The hierarchies in /proc/self/mountinfo, with our place from /proc/self/cgroup. Of two mounts of one hierarchy the
-/// first in which our own group is seen counts.
+/// The hierarchies in /proc/self/mountinfo, with our place from /proc/self/cgroup. If a hierarchy has two mounts, the first
+/// that shows our own group counts.
 inline std::vector<cgroup_hierarchy> read_hierarchies(std::string_view mountinfo, std::string_view own_groups) {
     struct membership {
         std::vector<std::string> controllers;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies a folder that a hostile program may have filled: no link is followed, nothing special is opened, nothing waits, what
-// takes no room takes none in the copy, names of one file are names of one file, and what cannot be copied is skipped and told.
+// Copies a folder that a hostile program may have filled. It follows no link, opens nothing special and never waits. Holes
+// stay holes in the copy. Several names of one file stay names of one file. What cannot be copied is skipped and reported.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -28,12 +28,12 @@
 namespace sb::files {
 
 struct tree_copy {
-    std::int64_t files = 0, bytes = 0; ///< of data, holes left out
+    std::int64_t files = 0, bytes = 0; ///< of data, without holes
     std::int64_t inodes = 0; ///< files, folders and links
-    std::vector<std::string> skipped; ///< with the reason, a few of them
+    std::vector<std::string> skipped; ///< a few of the skipped names, each with the reason
     std::int64_t skipped_count = 0;
-    std::string failed; ///< the first that could be read and not be made again, with the reason: for who needs all of it
-    std::vector<std::string> removed; ///< marks of an overlay that a name of the folder below is gone, as many as are told
+    std::string failed; ///< the first entry that could be read but not be made again, with the reason: for callers who need a complete copy
+    std::vector<std::string> removed; ///< an overlay's marks that a name of the folder below is gone; as many as are reported
     std::int64_t removed_count = 0;
 };
 
@@ -42,7 +42,8 @@ struct tree_owner {
     gid_t gid;
 };
 
-/// Meanwhile a file that would be larger than RLIMIT_FSIZE is an error and not our end: how large it is others chose.
+/// While it lives, a file that would be larger than RLIMIT_FSIZE causes an error and does not kill us: others chose the size
+/// of the file.
 class deaf_to_file_limit {
 public:
     deaf_to_file_limit() {
@@ -98,7 +99,7 @@ private:
     static constexpr std::size_t most_told = 1000;
     static constexpr std::int64_t most_told_bytes = 256 << 10;
 
-    /// Names may be as long as a path can be and longer: their list is bounded too.
+    /// Names may be as long as a path or longer, so their list is bounded too.
     void tell(std::vector<std::string>& list, std::string line) {
         if (list.size() >= most_told || told_bytes_ + static_cast<std::int64_t>(line.size()) > most_told_bytes) return;
         told_bytes_ += static_cast<std::int64_t>(line.size());
@@ -108,14 +109,14 @@ private:
         ++told_.skipped_count;
         tell(told_.skipped, cat(path, ": ", why));
     }
-    /// It is there and cannot be made again.
+    /// The entry exists but cannot be made again.
     void fail(std::string const& path, int code) {
         skip(path, std::strerror(code));
         if (told_.failed.empty()) told_.failed = cat(path, ": ", std::strerror(code));
-        // one large file leaves room for others; several in a row are the end of it
+        // one large file may leave room for others; several failures in a row end the copy
         if (code == ENOSPC || code == EDQUOT) ++no_room_;
     }
-    /// 0, or why not.
+    /// 0, or an errno.
     int own(int to, std::string const& name, struct stat const& facts, bool is_link) const {
         if (owner_ && ::fchownat(to, name.c_str(), owner_->uid, owner_->gid, AT_SYMLINK_NOFOLLOW) != 0) return errno;
         if (!is_link && ::fchmodat(to, name.c_str(), facts.st_mode & 01777, 0) != 0) return errno;
@@ -140,7 +141,7 @@ private:
             if (auto const first = first_names_.find(number); first != first_names_.end() && ::linkat(top_, first->second.c_str(), to, name.c_str(), 0) == 0) {
                 ++told_.files;
                 return;
-            } // where it cannot be linked it is copied again, as far as there is room for that
+            } // if it cannot be linked it is copied again, as far as there is room for that
         auto const takes = std::min<std::int64_t>(opened.st_size, std::int64_t{opened.st_blocks} * 512);
         if (most_bytes_ >= 0 && takes > most_bytes_ - told_.bytes) return skip(path, "more than the total that may be copied");
         unique_fd const target{::openat(to, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
@@ -148,7 +149,7 @@ private:
         auto const before = told_.bytes;
         int code = contents(source.get(), target.get(), opened.st_size);
         if (code == 0) code = own(to, name, facts, false);
-        if (code != 0) { // a part of a file is none
+        if (code != 0) { // a partial file is removed
             told_.bytes = before;
             ::unlinkat(to, name.c_str(), 0);
             return fail(path, code);
@@ -158,12 +159,13 @@ private:
         auto const takes_in_mind = static_cast<std::int64_t>(path.size()) + entry_bytes;
         if (opened.st_nlink > 1 && path.size() < PATH_MAX && in_mind_ + takes_in_mind <= most_in_mind && first_names_.emplace(number, path).second) in_mind_ += takes_in_mind;
     }
-    /// As much as there was when it was opened: whoever appends to it meanwhile is not waited for. Holes stay holes. 0, or why not.
+    /// Copies as much as there was when the file was opened; does not wait for a process that appends to it meanwhile. Holes
+    /// stay holes. 0, or an errno.
     int contents(int source, int target, off_t size) {
         for (off_t at = 0; at < size;) {
             auto begin = ::lseek(source, at, SEEK_DATA);
-            if (begin < 0 && errno == ENXIO) break; // nothing but a hole is left
-            if (begin < 0) begin = at; // a file system that knows of none
+            if (begin < 0 && errno == ENXIO) break; // only a hole is left
+            if (begin < 0) begin = at; // a file system that does not report holes
             if (begin >= size) break;
             auto const hole = ::lseek(source, begin, SEEK_HOLE);
             at = hole < 0 ? size : std::min(hole, size);
@@ -173,7 +175,7 @@ private:
         if (::fstat(source, &now) == 0) size = std::min(size, now.st_size);
         return ::ftruncate(target, size) == 0 ? 0 : errno;
     }
-    /// Up to `end`, or what the file's own is by now.
+    /// Up to `end`, or up to the file's current end.
     int range(int source, int target, off_t begin, off_t end) {
         auto from = begin, to = begin;
         while (from < end) {
@@ -213,7 +215,7 @@ private:
             return fail(path, code);
         }
         ++told_.inodes;
-        (void)folder(source.get(), target.get(), path, depth + 1); // but for the topmost, what cannot be listed is skipped
+        (void)folder(source.get(), target.get(), path, depth + 1); // what cannot be listed is skipped, except the topmost folder
         if (int const code = own(to, name, facts, false); code != 0) fail(path, code);
     }
     void link(int from, int to, std::string const& name, std::string const& path) {
@@ -232,12 +234,12 @@ private:
 
     static constexpr off_t most_at_once = off_t{1} << 30;
     static constexpr int most_without_room = 3;
-    static constexpr std::int64_t most_in_mind = std::int64_t{64} << 20, entry_bytes = 128; // of first names; what has its first name forgotten is copied again
+    static constexpr std::int64_t most_in_mind = std::int64_t{64} << 20, entry_bytes = 128; // for first names; a file whose first name is forgotten is copied again
 
     int top_; // of the copy
-    std::map<std::pair<dev_t, ino_t>, std::string> first_names_; // in the copy, of files that have several
+    std::map<std::pair<dev_t, ino_t>, std::string> first_names_; // in the copy, for files that have several names
     std::int64_t in_mind_ = 0, told_bytes_ = 0;
-    int no_room_ = 0; // so many in a row found none
+    int no_room_ = 0; // files in a row that found no room
     std::optional<tree_owner> owner_;
     std::int64_t most_bytes_;
     bool opens_;
@@ -247,11 +249,11 @@ private:
 
 } // namespace detail
 
-/// Copies what `from` holds into the empty folder `to`, which nobody else changes: files, folders and links, with their modes and
-/// times, none of them setuid, owned by `owner` where one is given, and no more than `most_bytes` of data (-1: all there is).
-/// Everything else, and what cannot be made in `to`, is skipped and told. An error alone where `from` cannot be listed. With
-/// `opens_closed`, for a tree that is ours and that nobody else changes meanwhile, what its modes close to us is opened first. Where root
-/// copies for a `reader`, what is closed to that user is skipped.
+/// Copies the contents of `from` into the empty folder `to`, which nobody else may change: files, folders and links, with
+/// their modes and times. No copy is setuid. Copies belong to `owner` if one is given. At most `most_bytes` of data are
+/// copied (-1: no limit). Everything else, and what cannot be made in `to`, is skipped and reported. The only error is that
+/// `from` cannot be listed. `opens_closed` is for a tree that is ours and that nobody else changes meanwhile: what its modes
+/// close to us is opened first. Where root copies for a `reader`, what is closed to that user is skipped.
 inline result<tree_copy> copy_tree(int from, int to, std::optional<tree_owner> owner = {}, std::int64_t most_bytes = -1, bool opens_closed = false, std::optional<tree_owner> reader = {}) {
     tree_copy told;
     deaf_to_file_limit const meanwhile;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Was a file system full while a run wrote to it? A tmpfs counts no refusals and keeps no peak, so somebody has to look.
+// Was a file system full while a run wrote to it? A tmpfs counts no refusals and keeps no peak, so somebody must look.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace sb::files {
 
-/// Looks when it can be full at the earliest, given how fast memory is written, and seldom while nothing changes. What is
-/// full for less than `shortest_ns`, or was refused without having filled it, may go unseen.
+/// Looks at the earliest moment at which it can be full, given how fast memory is written, and rarely while nothing changes.
+/// It may miss a file system that is full for less than `shortest_ns`, or a refused write that did not fill it.
 class disk_full_watch {
 public:
     static constexpr std::int64_t shortest_ns = 1'000'000, longest_rest_ns = 16'000'000;
 
-    /// `root`: a folder of the file system, -1 for none; `bytes`, `files`: what it holds. Costs no system call.
+    /// `root`: a folder of the file system, -1 for none; `bytes`, `files`: its size. Costs no system call.
     void begin(int root, std::int64_t bytes, std::int64_t files, std::int64_t now_ns) noexcept {
         root_ = root, full_ = false, rest_ns_ = shortest_ns;
         before_ = {bytes, files};
@@ -30,7 +30,7 @@ public:
         }
         learn(static_cast<std::int64_t>(now.f_bfree) * now.f_bsize, static_cast<std::int64_t>(now.f_ffree), now_ns);
     }
-    /// What a look has found: this much is left.
+    /// The result of a look: this much is left.
     void learn(std::int64_t bytes, std::int64_t files, std::int64_t now_ns) noexcept {
         full_ = full_ || bytes == 0 || files == 0;
         room const left{bytes, files};
@@ -45,7 +45,7 @@ private:
         std::int64_t bytes = 0, files = 0;
         bool operator==(room const&) const = default;
     };
-    static constexpr std::int64_t bytes_a_ns = 16, ns_a_file = 500; // faster than memory is filled and files are made
+    static constexpr std::int64_t bytes_a_ns = 16, ns_a_file = 500; // memory is filled, and files are made, more slowly than that
     static std::int64_t earliest(room const& left) noexcept { return std::max(shortest_ns, std::min(left.bytes / bytes_a_ns, left.files * ns_a_file)); }
 
     int root_ = -1;

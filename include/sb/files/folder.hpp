@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Opens, makes and lists folders by descriptor: a name is looked at in one folder, and no link is followed.
+// Opens, makes and lists folders by descriptor: a name is resolved in one folder, and no link is followed.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -15,34 +15,36 @@
 
 namespace sb::files {
 
-/// Follows no link; nothing when it is none that we may read, and errno says why.
+/// Follows no link. Empty when it is not a folder that we may read; errno then has the reason.
 inline unique_fd open_folder(int at, char const* name) {
     return unique_fd{::openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
 }
 
-/// A folder whose mode keeps even its owner out, opened to them first. By its descriptor: a name may be a link by now.
+/// Opens a folder whose mode keeps even its owner out, after changing that mode. Works by descriptor, because the name may
+/// be a link by now.
 inline unique_fd unlock_folder(int at, char const* name) {
     unique_fd const place{::openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
     if (!place || ::chmod(cat("/proc/self/fd/", place.get()).c_str(), 0700) != 0) return unique_fd{};
     return open_folder(place.get(), ".");
 }
 
-/// A new folder, held. Only the name in `at` is looked at, whatever leads to it by now; `called` is for the error.
+/// Makes a new folder and opens it. Only the name in `at` is resolved, whatever path leads to it by now; `called` is its
+/// name in an error.
 inline result<unique_fd> make_folder(int at, std::string const& name, std::string_view called) {
     if (::mkdirat(at, name.c_str(), 0700) != 0) return last_error("make folder", cat(called, "/", name));
     auto made = open_folder(at, name.c_str());
     if (!made) return last_error("open", cat(called, "/", name));
     return made;
 }
-/// A new file in a folder that is held, likewise.
+/// The same for a new file in an open folder.
 inline result<unique_fd> make_file(int at, std::string const& name, std::string_view called) {
     unique_fd made{::openat(at, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
     if (!made) return last_error("make", cat(called, "/", name));
     return made;
 }
 
-/// Names in a folder (`called` in an error), without "." and "..": all of them or an error, for one that cannot be listed
-/// is not an empty one. Read through a descriptor of its own, so that no position is shared.
+/// Names in a folder (`called` in an error), without "." and "..". All of them or an error: a folder that cannot be listed
+/// is not an empty one. Reads through a descriptor of its own, so that no position is shared.
 inline result<std::vector<std::string>> names_in(int folder, std::string_view called = {}) {
     auto again = open_folder(folder, ".");
     std::unique_ptr<DIR, int (*)(DIR*)> const all{again ? ::fdopendir(again.get()) : nullptr, &::closedir};
@@ -50,7 +52,7 @@ inline result<std::vector<std::string>> names_in(int folder, std::string_view ca
     (void)again.release(); // closedir closes it
     std::vector<std::string> names;
     for (;;) {
-        errno = 0; // the end and a failure look alike but for this
+        errno = 0; // only this tells the end from a failure
         auto const* const entry = ::readdir(all.get());
         if (!entry && errno != 0) return last_error("list", called);
         if (!entry) return names;

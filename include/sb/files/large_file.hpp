@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a run let a file grow to its limit: looked for where it may write, for anybody can raise the signal that says so.
+// Did a run let a file grow to its limit? We search where the run may write, because any process can send the signal that
+// reports it.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/files/folder.hpp>
@@ -15,17 +16,18 @@
 
 namespace sb::files {
 
-/// Looks for one regular file, folder after folder, until it has looked at so many names in all. Opens nothing but folders and
+/// Searches for one regular file, folder after folder, until it has seen so many names in all. Opens only folders and
 /// follows no link.
 class large_file_search {
 public:
-    /// By the clock that files take their times from, which goes by ticks.
+    /// The clock that file times come from. It advances by ticks.
     static std::int64_t now_ns() noexcept {
         timespec t{};
         ::clock_gettime(CLOCK_REALTIME_COARSE, &t);
         return ns_of(t.tv_sec, t.tv_nsec);
     }
-    /// Waits until that clock says more than any file bears by now: Linux 6.13 gives some the exact time, which is ahead of it.
+    /// Waits until that clock is past the time of every existing file: Linux 6.13 gives some files the exact time, which is
+    /// ahead of the clock.
     static void await_tick() noexcept {
         constexpr timespec step{0, 500'000};
         timespec exact{};
@@ -33,8 +35,8 @@ public:
         for (int naps = 0; now_ns() <= ns_of(exact.tv_sec, exact.tv_nsec) && naps < 100; ++naps) ::nanosleep(&step, nullptr);
     }
 
-    /// `bytes`: as large at least. `since_ns`: made since then, by `now_ns`, which nobody can make a file say afterwards; one of a file
-    /// system that does not tell is none. 0: whenever it was made.
+    /// `bytes`: the minimum size. `since_ns`: only files made since then, by `now_ns`; no process can set this time of a
+    /// file afterwards. A file system without this time never matches. 0: made at any time.
     explicit large_file_search(std::int64_t bytes, std::int64_t since_ns = 0, int most_names = 20'000) : bytes_{bytes}, since_ns_{since_ns}, left_{most_names} {}
 
     /// The file or folder itself.
@@ -43,7 +45,7 @@ public:
         if (place < 0 || ::fstat(place, &facts) != 0) return false;
         return S_ISDIR(facts.st_mode) ? find_in(place) : is_one(place, "");
     }
-    /// Below this folder.
+    /// Searches below this folder.
     bool find_in(int folder, int depth = 0) { // NOLINT(misc-no-recursion)
         auto again = folder >= 0 ? open_folder(folder, ".") : unique_fd{};
         std::unique_ptr<DIR, int (*)(DIR*)> const all{again ? ::fdopendir(again.get()) : nullptr, &::closedir};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mounts as descriptors: taken from a tree or made from nothing, changed while nobody sees them, then put in place.
+// Mounts as descriptors: copied from a tree or newly made, changed while nobody sees them, then put in place.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -17,7 +17,7 @@
 
 namespace sb::files {
 
-/// A copy of the mount at `path` with all that is mounted below it; nobody sees it before `attach`.
+/// A copy of the mount at `path` with all mounts below it; nobody sees it before `attach`.
 inline result<unique_fd> copy_mount(int at, std::string const& path, bool recursive = true) {
     unsigned const flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (recursive ? unsigned{AT_RECURSIVE} : 0u) | (path.empty() ? unsigned{AT_EMPTY_PATH} : 0u);
     auto const fd = static_cast<int>(::syscall(SYS_open_tree, at, path.c_str(), flags));
@@ -54,12 +54,12 @@ inline result<void> change_file_system(int mount, std::initializer_list<std::pai
 inline result<void> change_mount(int mount, std::uint64_t set) {
     struct mount_attr change {};
     change.attr_set = set;
-    if (set & MOUNT_ATTR_NOATIME) change.attr_clr = MOUNT_ATTR__ATIME; // one of a group: the others go
+    if (set & MOUNT_ATTR_NOATIME) change.attr_clr = MOUNT_ATTR__ATIME; // the access-time attributes exclude each other
     if (::syscall(SYS_mount_setattr, mount, "", AT_EMPTY_PATH | AT_RECURSIVE, &change, sizeof change) < 0) return last_error("mount_setattr");
     return {};
 }
 
-/// Sets and clears attributes of the mount that is seen at `path`.
+/// Sets and clears attributes of the mount at `path`.
 inline result<void> change_mount_at(std::string const& path, std::uint64_t set, std::uint64_t clear, bool recursive) {
     struct mount_attr change {};
     change.attr_set = set, change.attr_clr = clear;
@@ -67,7 +67,7 @@ inline result<void> change_mount_at(std::string const& path, std::uint64_t set, 
     return {};
 }
 
-/// Shows the owners in a detached mount as this user namespace maps them. Not every file system can.
+/// Shows the owners in a detached mount as this user namespace maps them. Not every file system supports this.
 inline result<void> map_owners(int mount, int user_namespace) {
     struct mount_attr change {};
     change.attr_set = MOUNT_ATTR_IDMAP;
@@ -82,13 +82,13 @@ inline result<void> attach(int mount, std::string const& target) {
     return {};
 }
 
-/// The same on what is open; `target` is for the error.
+/// The same at an open place; `target` is for the error.
 inline result<void> attach(int mount, int place, std::string const& target) {
     if (::syscall(SYS_move_mount, mount, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0) return last_error("mount on", target);
     return {};
 }
 
-/// Makes this mount the root and lets go of the old one.
+/// Makes this mount the root and detaches the old one.
 inline result<void> change_root(std::string const& to) {
     if (::chdir(to.c_str()) < 0) return last_error("change folder to", to);
     if (::syscall(SYS_pivot_root, ".", ".") < 0) return last_error("pivot_root", to);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The mounts of a tree, and which of them show the same files: by what file system each shows and from which of its folders on,
-// whatever names lead there. Two file systems of which one is laid over the other are two.
+// The mounts of a tree, and which of them show the same files. Two mounts are compared by their file system and by the
+// folder of it that they show, not by the names that lead there. A file system and another that is mounted over it count as
+// two.
 #pragma once
 #include <sb/core/text.hpp>
 #include <sb/files/path.hpp>
@@ -19,13 +20,13 @@ namespace sb::files {
 /// A line of /proc/PID/mountinfo.
 struct listed_mount {
     std::uint64_t id = 0;
-    std::string device, root; ///< which file system, and the folder or file in it that is shown
-    std::string point; ///< where it is seen
-    bool writable = false; ///< as far as the mount says
+    std::string device, root; ///< the file system, and its folder or file that is shown
+    std::string point; ///< where the mount is visible
+    bool writable = false; ///< as far as the mount's options say
 
-    /// Does it show all that `other` does?
+    /// Does it show everything that `other` shows?
     bool covers(listed_mount const& other) const { return device == other.device && is_below(other.root, root); }
-    /// Where it shows what `other` does, which it covers.
+    /// The path at which it shows what `other` shows; it must cover `other`.
     std::string point_of(listed_mount const& other) const {
         std::string below = root == "/" ? other.root : other.root.substr(root.size());
         if (below == "/") below.clear();
@@ -33,9 +34,9 @@ struct listed_mount {
     }
 };
 
-/// `text` is that of a mountinfo. What is no line of one is left out.
+/// `text` is the text of a mountinfo. Other lines are left out.
 inline std::vector<listed_mount> read_mounts(std::string_view text) {
-    auto const plain = [](std::string_view word) { // a space stands as \040
+    auto const plain = [](std::string_view word) { // a space is written as \040
         std::string name;
         for (std::size_t i = 0; i < word.size(); ++i) {
             unsigned byte = 0;
@@ -62,7 +63,7 @@ inline std::vector<listed_mount> read_mounts(std::string_view text) {
     return all;
 }
 
-/// The number of the mount that is seen at `path`; 0: nothing is there for us.
+/// The number of the mount at `path`; 0: we see nothing there.
 inline std::uint64_t mount_at(std::string const& path) {
     struct statx facts {};
     return ::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_MNT_ID, &facts) == 0 ? facts.stx_mnt_id : 0;

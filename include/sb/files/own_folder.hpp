@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A folder that private things are made in: judged once, held from then on, and used by descriptor. Whoever owns a folder on the way
-// to it, or may write there, could put another in its place and would say what we make, and where, with our rights.
+// A folder for private things. It is checked once, then kept open and used by descriptor. Whoever owns a folder on the way
+// to it, or may write there, could replace it and so decide what we make, and where, with our rights.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -20,23 +20,23 @@
 
 namespace sb::files {
 
-/// What it is for, in messages.
+/// The purpose of the folder, for messages.
 struct folder_use {
-    std::string_view what, choose; ///< how it is called, and how another is chosen
+    std::string_view what, choose; ///< what the folder is called, and how to choose another
 };
 inline constexpr folder_use for_temporary{"temporary folder", "TMPDIR=DIR"}, for_data{"data folder", "--data-dir DIR or SANDBOX_DATA_DIR=DIR"};
 
 namespace detail {
 
-/// In a user namespace whoever has no number there looks alike: the host's root, to whom / belongs, and others.
+/// In a user namespace all users without a number there look alike: the host's root, who owns /, and others.
 inline bool may_be_root_outside(uid_t owner) {
     auto const map = read_file("/proc/self/uid_map"), unmapped = read_file("/proc/sys/kernel/overflowuid");
     if (map.has_error() || unmapped.has_error()) return false;
     return map->find("4294967295") == std::string::npos && trim(*unmapped) == cat(owner);
 }
 
-/// Why others could change what the names in this folder lead to; empty: they cannot. Where it is sticky, nobody moves what is another's.
-/// Many users have a group of their own, which may write at home: root has no folder there.
+/// Why others could change what the names in this folder lead to; empty: they cannot. In a sticky folder nobody can move
+/// another user's files. Many users have a group of their own that may write to their home; root has no folder there.
 inline std::string why_not_own(struct stat const& facts) {
     auto const me = ::geteuid();
     if (facts.st_uid != me && facts.st_uid != 0 && !may_be_root_outside(facts.st_uid)) return cat("belongs to uid ", facts.st_uid);
@@ -49,7 +49,7 @@ inline std::string why_not_own(struct stat const& facts) {
 
 class own_folder {
 public:
-    /// Blames the caller for one that others could exchange, and the system where there is none.
+    /// Blames the caller for a folder that others could replace, and the system for one that does not exist.
     static result<own_folder> open(std::string const& path, folder_use const& use) {
         struct stat facts {};
         bool const is_there = ::lstat(path.c_str(), &facts) == 0;
@@ -57,7 +57,7 @@ public:
         if (found.has_error()) return error{is_there ? blame::caller : blame::system, cat(use.what, " ", path, ": ", found.error().what)};
         return judge(std::move(*found), use);
     }
-    /// The same, made with those above it as `mkdir -p` does.
+    /// The same, but makes it and the folders above it, as `mkdir -p` does.
     static result<own_folder> make(std::string const& path, folder_use const& use) {
         std::vector<std::string> missing;
         SB_TRY(auto at, open_nearest(path, use, missing));
@@ -69,11 +69,11 @@ public:
         }
         return at;
     }
-    /// As much of the way to it as is there; `missing` names the rest, from the top.
+    /// Opens as much of the path as exists; `missing` gets the other names, from the top.
     static result<own_folder> open_nearest(std::string path, folder_use const& use, std::vector<std::string>& missing) {
         for (struct stat facts {}; !path.empty() && ::lstat(path.c_str(), &facts) != 0 && errno == ENOENT;) {
             while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-            auto const begin = path.rfind('/') + 1; // 0 where there is none
+            auto const begin = path.rfind('/') + 1; // 0 if there is no slash
             missing.insert(missing.begin(), path.substr(begin));
             path.resize(begin);
         }
@@ -87,7 +87,7 @@ public:
 private:
     explicit own_folder(pinned place) : place_{std::move(place)} {}
 
-    /// It and every folder above it.
+    /// Checks it and every folder above it.
     static result<own_folder> judge(pinned place, folder_use const& use) {
         auto const wrong = [&](std::string_view why) { return caller_error(cat(use.what, " ", place.path(), ": ", why, "; choose another with ", use.choose)); };
         if (!place.is_folder()) return system_error(cat(use.what, " ", place.path(), ": ", std::strerror(ENOTDIR)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Paths: which folder one lies in, and where it really leads.
+// Paths: which folder a path lies in, and where it really leads.
 #pragma once
 #include <sb/core/result.hpp>
 #include <cerrno>
@@ -10,7 +10,7 @@
 
 namespace sb::files {
 
-/// Is `path` this folder, or does it lie in it? By their names alone.
+/// Is `path` this folder, or inside it? Compares only the names.
 inline bool is_below(std::string_view path, std::string_view folder) {
     return path.starts_with(folder) && (path.size() == folder.size() || folder == "/" || path[folder.size()] == '/');
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A folder or file of the host, held by descriptor from the moment it was judged: whoever may rename what leads there can
-// no longer put another in its place.
+// A folder or file of the host, kept open from the moment it was checked. So a process that may rename a part of its path
+// can no longer replace it.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -25,16 +25,16 @@
 
 namespace sb::files {
 
-/// Copies hold the same descriptor, which is open as long as one of them lives.
+/// Copies share the same descriptor, which is open as long as one of them lives.
 class pinned {
 public:
-    pinned() = default; ///< nothing
+    pinned() = default; ///< holds nothing
 
-    /// The current folder itself, whatever leads to it by now.
+    /// The current folder itself, whatever path leads to it by now.
     static result<pinned> current_folder() { return take(open_place(AT_FDCWD, ".")); }
 
-    /// What `path` names. Where root is the caller, a link that belongs to another user is followed to what is that user's
-    /// alone: else whoever owns the link would say what root shows. An error says why, without the path.
+    /// What `path` names. Where root is the caller, a link that belongs to another user is followed only to files of that
+    /// user: otherwise the link's owner would decide what root shows. An error gives the reason, without the path.
     static result<pinned> open(std::string const& path) {
         if (path == ".") return current_folder();
         if (::geteuid() != 0) return take(open_place(AT_FDCWD, path.c_str()));
@@ -50,14 +50,14 @@ public:
         SB_TRY(auto place, walk(from.get(), path, trusted, links));
         return take(std::move(place));
     }
-    /// A folder by its own name in one that is held; a link is none.
+    /// A folder by its own name in an open folder; a link does not count as one.
     static result<pinned> open_in(int folder, std::string const& name) {
         return take(unique_fd{::openat(folder, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)});
     }
 
     explicit operator bool() const noexcept { return held_ != nullptr; }
     int fd() const noexcept { return held_ ? held_->place.get() : -1; } ///< O_PATH
-    /// Its name when it was opened, without links.
+    /// Its path when it was opened, without links.
     std::string const& path() const noexcept {
         static std::string const none;
         return held_ ? held_->path : none;
@@ -66,11 +66,11 @@ public:
     struct stat const& facts() const noexcept { return held_->facts; } ///< when it was opened
 
     bool is_same_as(struct stat const& other) const noexcept { return held_ && other.st_dev == held_->facts.st_dev && other.st_ino == held_->facts.st_ino; }
-    /// What tells one folder from all others, while it is held.
+    /// Identifies a folder as long as it is open.
     using identity = std::pair<dev_t, ino_t>;
     static identity identity_of(struct stat const& facts) noexcept { return {facts.st_dev, facts.st_ino}; }
 
-    /// It and the folders above it, up to the root: where it was opened, should it be mounted elsewhere too.
+    /// The folder and those above it, up to the root: at the place where it was opened, even if it is mounted elsewhere too.
     std::vector<identity> line() const {
         std::vector<identity> all;
         if (!held_) return all;
@@ -83,19 +83,19 @@ public:
         }
         return all;
     }
-    /// Is it `folder`, or in it?
+    /// Is it `folder`, or inside it?
     bool lies_in(struct stat const& folder) const {
         auto const all = line();
         return std::find(all.begin(), all.end(), identity_of(folder)) != all.end();
     }
 
-    /// A copy of the mount there (and of all below it), in the mount namespace that it was opened in.
+    /// A copy of its mount (and of all mounts below it), in the mount namespace in which it was opened.
     result<unique_fd> copy(bool recursive) const {
         auto made = copy_mount(fd(), {}, recursive);
         if (made.has_error()) return system_error(cat(path(), ": cannot be mounted from an open descriptor: ", made.error().what));
         return made;
     }
-    /// The same thing as this mount namespace has it: a copy of the one that it was opened in.
+    /// The same file in this mount namespace, which is a copy of the one in which it was opened.
     result<unique_fd> here() const {
         for (auto const* const name : {path().c_str(), "."}) {
             unique_fd found{::open(name, O_PATH | O_CLOEXEC)};
@@ -113,7 +113,7 @@ private:
     static constexpr std::size_t deepest = PATH_MAX;
     static constexpr int most_links = 40;
 
-    /// A folder first: that mounts what is mounted when somebody looks.
+    /// Tries it as a folder first: this triggers an automount.
     static unique_fd open_place(int at, char const* path, int flags = 0) {
         unique_fd found{::openat(at, path, O_PATH | O_DIRECTORY | O_CLOEXEC | flags)};
         if (!found && (errno == ENOTDIR || errno == ELOOP)) found = unique_fd{::openat(at, path, O_PATH | O_CLOEXEC | flags)};
@@ -141,7 +141,7 @@ private:
         all.held_ = std::move(made);
         return all;
     }
-    /// One name after the other, each opened once.
+    /// Resolves one name after the other; each is opened once.
     static result<unique_fd> walk(int from, std::string_view path, uid_t trusted, int& links) { // NOLINT(misc-no-recursion): as deep as links may nest
         unique_fd at{::openat(from, path.starts_with('/') ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC)};
         std::vector<std::string> names;
@@ -158,7 +158,7 @@ private:
                 auto const n = ::readlinkat(next.get(), "", text, sizeof text);
                 if (n <= 0 || n >= static_cast<ssize_t>(sizeof text) || ++links > most_links) return caller_error(std::strerror(n < 0 ? errno : ELOOP));
                 struct statfs about {};
-                bool const is_magic = ::fstatfs(next.get(), &about) == 0 && static_cast<long>(about.f_type) == PROC_SUPER_MAGIC; // its text is no path
+                bool const is_magic = ::fstatfs(next.get(), &about) == 0 && static_cast<long>(about.f_type) == PROC_SUPER_MAGIC; // its text is not a path
                 auto found = is_magic ? result<unique_fd>{open_place(at.get(), name.c_str())} : walk(at.get(), {text, static_cast<std::size_t>(n)}, trusted, links);
                 if (found.has_error() || !*found) return found.has_error() ? found.error() : caller_error(std::strerror(errno));
                 auto named = std::move(*found);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Empties a folder whatever a hostile program put there: any depth, folders without permissions, links to elsewhere.
+// Empties a folder, whatever a hostile program put there: any depth, folders without permissions, links to elsewhere.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
@@ -13,8 +13,8 @@
 
 namespace sb::files {
 
-/// Removes all that `folder` holds and never leaves it: names are resolved one at a time and no link is followed.
-/// A tree of any depth takes two descriptors, for what lies deeper is first moved up to the top.
+/// Removes the contents of `folder` and never leaves it: names are resolved one at a time and no link is followed. A tree of
+/// any depth needs only two descriptors, because deeper folders are first moved up to the top.
 inline result<void> empty_folder(int folder, std::string_view called) {
     std::uint64_t moved = 0;
     int last_code = 0;
@@ -38,7 +38,7 @@ inline result<void> empty_folder(int folder, std::string_view called) {
                     progress = true;
                     continue;
                 }
-                (void)unlock_folder(inner.get(), deep.c_str()); // a folder's ".." changes when it moves, which takes write permission on the folder
+                (void)unlock_folder(inner.get(), deep.c_str()); // a folder's ".." changes when it moves, which needs write permission on the folder
                 std::string up;
                 do up = cat(".sb-", ++moved);
                 while (::faccessat(folder, up.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The private folders of runs, in the system's temporary folder, and what dead owners left of theirs.
+// The private folders of runs, in the system's temporary folder, and the folders that dead owners left there.
 //
-// How it works: all is made, renamed and removed by descriptor, below a folder that was judged (own_folder.hpp). A session owns one folder, "sb-exec-" and twelve random digits, mode 0700, which holds a label and a
-// folder for each slot. The session and its slots share one lock on it (flock on one open description), so the lock is
-// free exactly when all of them are dead. A later session removes folders that carry the label, belong to the same user
-// and whose lock is free: all three, or it leaves them alone. A folder that has no
-// label yet, or none any more, is called "….new": it gets its own name when it has lock and label, and loses it before they go.
+// How it works: everything is made, renamed and removed by descriptor, below a folder that was checked (own_folder.hpp). A
+// session owns one folder: "sb-exec-" and twelve random digits, mode 0700. It contains a label and a folder for each worker.
+// The session and its workers share one lock on it (flock on one open description), so the lock is free exactly when all of
+// them are dead. A later session removes a folder only if three things are true: it carries the label, it belongs to the
+// same user, and its lock is free. A folder that has no label yet, or no longer has one, is called "….new". It gets its own
+// name when it has lock and label, and loses that name before they go.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -52,8 +53,8 @@ inline bool is_label(int folder) {
 
 } // namespace detail
 
-/// Removes run folders in `base` whose owners are dead; the number of them. A folder that cannot be removed stays, and
-/// its name comes back in `stuck`; so does why `base` cannot be listed, or is none to touch anything in.
+/// Removes run folders in `base` whose owners are dead; returns their number. A folder that cannot be removed stays, and its
+/// name is added to `stuck`. If `base` cannot be listed, or is not safe to change, the reason is added to `stuck`.
 inline int sweep_dead_folders(std::string const& base, std::vector<std::string>& stuck) {
     int removed = 0;
     auto const root = own_folder::open(base, for_temporary);
@@ -71,7 +72,7 @@ inline int sweep_dead_folders(std::string const& base, std::vector<std::string>&
         if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) continue;
         if (::fstatat(root->fd(), name.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0 || there.st_ino != facts.st_ino) continue; // it got its own name meanwhile
         auto called = name;
-        if (!detail::is_unlabelled(name)) { // whoever makes one just now will make another
+        if (!detail::is_unlabelled(name)) { // if its maker is alive, it makes another
             if (!detail::is_label(folder.get())) continue;
             called += detail::unlabelled;
             if (::renameat(root->fd(), name.c_str(), root->fd(), called.c_str()) != 0) called = name;
@@ -83,7 +84,7 @@ inline int sweep_dead_folders(std::string const& base, std::vector<std::string>&
     return removed;
 }
 
-/// The folder of a session. Whoever made it removes it; a forked slot lets it be.
+/// The folder of a session. The process that made it removes it; a forked worker does not.
 class session_folder {
 public:
     static result<session_folder> make(std::string const& base = temporary_folder()) {
@@ -100,7 +101,7 @@ public:
                 return last_error("make folder", first);
             }
             made.fd_ = open_folder(in.fd(), made.name_.c_str());
-            // a sweep may come in between, and take it for a dead one: then it is gone, and we make another
+            // a sweep may run in between and take this folder for a dead one; if so, we make another
             if (!made.fd_ && errno == ENOENT) continue;
             made.owner_ = ::getpid();
             if (!made.fd_ || retry([&] { return ::flock(made.fd_.get(), LOCK_EX); }) != 0) return last_error("lock", first);
@@ -126,12 +127,12 @@ public:
 
     std::string const& path() const noexcept { return path_; }
     int fd() const noexcept { return fd_.get(); }
-    /// Leaves it for a person to look at; without its label no later session takes it away.
+    /// Leaves it for a person to look at: without its label no later session removes it.
     void keep() noexcept {
         owner_ = -1;
         ::unlinkat(fd_.get(), "owner", 0);
     }
-    /// Takes it over after its maker died.
+    /// Takes over the ownership after its maker died.
     void own() noexcept { owner_ = ::getpid(); }
     result<void> remove() {
         owner_ = -1;
@@ -142,7 +143,7 @@ public:
     }
 
 private:
-    static constexpr int most_attempts = 256; // a sweep beside us may take one after the other
+    static constexpr int most_attempts = 256; // a concurrent sweep may remove several
 
     session_folder(own_folder in, std::string name) : in_{std::move(in)} { call(std::move(name)); }
     void call(std::string name) { path_ = cat(in_.path(), "/", name), name_ = std::move(name); }
@@ -153,14 +154,14 @@ private:
     pid_t owner_ = -1;
 };
 
-/// HOME and TMPDIR of the run at hand: one pair a slot, used again when a run left it as it was.
+/// HOME and TMPDIR of the current run: one pair for each worker, used again when a run left it unchanged.
 class workspace {
 public:
     /// In `session`, under `name`.
     static result<workspace> make(session_folder const& session, std::string const& name) {
         workspace made;
         made.path_ = cat(session.path(), "/", name), made.name_ = name;
-        made.in_ = open_folder(session.fd(), "."); // no lock of the session's
+        made.in_ = open_folder(session.fd(), "."); // must not share the session's lock
         if (!made.in_) return last_error("open", session.path());
         SB_TRY(made.fd_, make_folder(session.fd(), name, session.path()));
         SB_CHECK(made.renew());
@@ -171,20 +172,21 @@ public:
     std::string tmp() const { return path_ + "/tmp"; }
     std::string const& path() const noexcept { return path_; }
 
-    /// Ready for the next run: proven as new, or made so. To be called when nothing of the last run is alive.
+    /// Prepares it for the next run: checks that it is as new, or makes it so. Call it when nothing of the last run is
+    /// alive.
     result<void> clean() {
         if (pristine()) return {};
         return renew();
     }
 
-    /// Moves both folders into a new one and begins afresh.
+    /// Moves both folders into a new one, which is kept, and begins with new folders.
     result<void> move_to(session_folder const& in, std::string const& kept) {
         SB_TRY(auto const to, make_folder(in.fd(), kept, in.path()));
         for (auto const* name : {"home", "tmp"})
             if (::renameat(fd_.get(), name, to.get(), name) != 0) return last_error("move to", cat(in.path(), "/", kept, "/", name));
         return renew();
     }
-    /// With all that runs left.
+    /// Removes both folders with all that runs left there.
     void remove() {
         if (!empty_folder(fd_.get(), path_).has_error()) ::unlinkat(in_.get(), name_.c_str(), AT_REMOVEDIR);
     }
@@ -193,11 +195,11 @@ private:
     workspace() = default;
     static bool same(struct stat const& a, struct stat const& b) noexcept {
         return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_mode == b.st_mode && a.st_uid == b.st_uid && a.st_gid == b.st_gid &&
-               // a name that was made and removed again is seen by the times
+               // the times reveal a name that was made and removed again
                a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec &&
                a.st_ctim.tv_sec == b.st_ctim.tv_sec && a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
     }
-    /// True when nothing but "." and ".." is there. 1 KiB holds the longest name, so one look is enough.
+    /// True when only "." and ".." are there. 1 KiB holds the longest name, so one read is enough.
     static bool is_empty(int folder) noexcept {
         alignas(8) char entries[1024];
         if (::lseek(folder, 0, SEEK_SET) != 0) return false;
@@ -211,7 +213,7 @@ private:
         }
         return n >= 0;
     }
-    /// The two folders, and the one that holds them, are the ones we made, unchanged and empty.
+    /// The two folders, and the folder around them, are the ones we made, unchanged and empty.
     bool pristine() const noexcept {
         struct stat now {};
         if (::fstat(fd_.get(), &now) != 0 || !same(now, facts_)) return false;

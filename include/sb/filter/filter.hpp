@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The filter of system calls: an allow-list as a program of instructions that a child can install.
 //
-// How it works: the program finds a call's number in a binary tree of ranges that have one answer. Most numbers are
-// decided there, and such calls the kernel (5.11) remembers as allowed without running any program. Calls whose arguments
-// matter (argument_rules.hpp) have their rules where the tree ends. libseccomp knows the numbers of names and compiles
-// lists too, but not this way: its program is several times as long, and each sandbox pays for the installing of each
-// instruction. The tests hold this program to libseccomp's.
+// How it works: the program finds a call's number in a binary tree of ranges that have one answer. The tree decides most
+// numbers; the kernel (5.11) remembers such calls as allowed without running any program. Calls whose arguments matter
+// (argument_rules.hpp) have their rules at the ends of the tree. libseccomp knows the numbers of names and compiles lists
+// too. But its program is several times as long, and each sandbox pays for installing each instruction. The tests compare
+// this program with libseccomp's.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/filter/argument_rules.hpp>
@@ -26,14 +26,14 @@
 
 namespace sb::filter {
 
-/// What `install` hands to the kernel.
+/// What `install` gives to the kernel.
 struct syscall_filter {
     std::vector<sock_filter> program;
 };
 
 namespace detail {
 
-/// The answer to each call by its number, as a program that looks numbers up.
+/// The answer to each call number, as a program that looks numbers up.
 class answer_table {
 public:
     explicit answer_table(std::uint32_t otherwise) : otherwise_{otherwise} {}
@@ -41,7 +41,7 @@ public:
     /// The answer (SECCOMP_RET_…) to a call.
     void add(std::uint32_t answer, char const* call) {
         int const number = ::seccomp_syscall_resolve_name(call);
-        if (number >= 0) answers_[static_cast<std::uint32_t>(number)] = answer; // else it is none of this architecture, or newer than this libseccomp
+        if (number >= 0) answers_[static_cast<std::uint32_t>(number)] = answer; // else this architecture does not have it, or it is newer than this libseccomp
     }
     template <std::size_t N>
     void add(std::uint32_t answer, char const* const (&calls)[N]) {
@@ -68,7 +68,7 @@ public:
         add(next, leaf(otherwise_));
 #if defined(__x86_64__)
         add(0x40000000, leaf(SECCOMP_RET_KILL_PROCESS)); // x32: other calls under our architecture's name
-        add(0xffffffff, leaf(otherwise_)); // no call: what a tracer makes of one that it skips
+        add(0xffffffff, leaf(otherwise_)); // not a call: a tracer makes this number of a call that it skips
 #endif
         std::vector<sock_filter> made{
             {BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<std::uint32_t>(offsetof(seccomp_data, arch))},
@@ -95,7 +95,7 @@ private:
         auto const half = count / 2;
         auto const less = tree(from, half), more = tree(from + half, count - half);
         std::vector<sock_filter> code;
-        constexpr std::size_t farthest = 255; // that a condition jumps
+        constexpr std::size_t farthest = 255; // the longest jump of a condition
         bool const far = less.size() > farthest;
         code.push_back({BPF_JMP | BPF_JGE | BPF_K, static_cast<std::uint8_t>(far ? 0 : less.size()), static_cast<std::uint8_t>(far ? 1 : 0), from[half].first});
         if (far) code.push_back({BPF_JMP | BPF_JA, 0, 0, static_cast<std::uint32_t>(less.size())});
@@ -125,21 +125,21 @@ inline answer_table answers_of(security_level const& level, filter_place const& 
 
 /// The filter of a level: made once, installed often.
 ///
-/// clone3 is ENOSYS for the payload (C libraries then use clone), for its flags lie in memory. With a `clone_key`, chosen at
-/// random, a call of clone3 whose sixth argument is the key passes: so the process that starts payloads, under the same
-/// filter, can still place them in a cgroup. No payload can learn the key: it lies in registers and in memory that exec
-/// takes away, of a process that cannot be traced, and the kernel shows filters to nobody without capabilities.
+/// clone3 is ENOSYS for the payload, because its flags are in memory; C libraries then use clone. With a `clone_key`, chosen
+/// at random, a call of clone3 whose sixth argument is the key passes. So the process that starts payloads, under the same
+/// filter, can still place them in a cgroup. No payload can learn the key. It exists only in registers and in memory that
+/// exec discards, of a process that cannot be traced, and the kernel shows filters to nobody without capabilities.
 inline result<syscall_filter> make_filter(security_level const& level, filter_place const& at = {}) {
-    std::uint32_t const kill = SECCOMP_RET_KILL_PROCESS; // libseccomp would only say that it is an invalid argument
+    std::uint32_t const kill = SECCOMP_RET_KILL_PROCESS; // libseccomp would only report an invalid argument
     if (::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &kill) < 0) return last_error("install the system-call filter");
     return syscall_filter{detail::answers_of(level, at).program(detail::rules_for_arguments(level, at))};
 }
 
-/// Holds this thread and all that it starts, for ever. Async-signal-safe; -1 and errno when the kernel refuses.
+/// Applies to this thread and all that it starts, forever. Async-signal-safe; -1 and errno when the kernel refuses.
 ///
-/// Speculation stays as it is (SPEC_ALLOW): kernels before 5.16 would else slow every filtered process by switching off
-/// store bypass, which guards a process against code within itself; a payload shares its memory with nobody, and a figure
-/// measured with it would be true of the sandbox alone.
+/// Speculation settings stay unchanged (SPEC_ALLOW). Otherwise kernels before 5.16 would slow every filtered process by
+/// switching off store bypass. That guards a process against code within itself, but a payload shares its memory with
+/// nobody. And a time measured with it would be true only in the sandbox.
 inline int install(syscall_filter const& filter) noexcept {
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return -1;
     sock_fprog const program{static_cast<unsigned short>(filter.program.size()), const_cast<sock_filter*>(filter.program.data())};

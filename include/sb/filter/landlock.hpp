@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Landlock: which files a process and its children may touch, and how, whatever the mounts show them.
 //
-// All rights over files that the running kernel knows are handled, so what no rule grants is refused. From version 6 on
-// signals and abstract unix sockets stay within the run too. TCP ports are left alone: a private network namespace has
-// nothing behind them, and where the network is shared on purpose a list of ports would say nothing that routes do not.
+// It handles all rights over files that the running kernel knows, so everything that no rule grants is refused. From version
+// 6 on signals and abstract unix sockets stay within the run too. TCP ports are not restricted: a private network namespace
+// has nothing behind them, and where the network is shared on purpose, a list of ports would add nothing to the routes.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -21,7 +21,7 @@
 
 namespace sb::filter {
 
-/// Rights over files; the numbers are the kernel's, which older headers do not all have.
+/// Rights over files. The numbers are the kernel's; older headers do not have all of them.
 namespace file_right {
 inline constexpr std::uint64_t execute = 1, write_file = 1 << 1, read_file = 1 << 2, read_dir = 1 << 3, remove_dir = 1 << 4, remove_file = 1 << 5,
                                make_char = 1 << 6, make_dir = 1 << 7, make_reg = 1 << 8, make_sock = 1 << 9, make_fifo = 1 << 10,
@@ -29,47 +29,47 @@ inline constexpr std::uint64_t execute = 1, write_file = 1 << 1, read_file = 1 <
 
 inline constexpr std::uint64_t reading = read_file | read_dir;
 inline constexpr std::uint64_t executing = reading | execute;
-/// All but device nodes, which nobody gets.
+/// All rights except making device nodes, which nobody gets.
 inline constexpr std::uint64_t writing =
     reading | write_file | truncate | remove_dir | remove_file | make_dir | make_reg | make_sock | make_fifo | make_sym | refer;
 inline constexpr std::uint64_t devices = reading | write_file | truncate | ioctl_dev;
 
-inline constexpr std::uint64_t of_a_file = execute | write_file | read_file | truncate | ioctl_dev; ///< that make sense for what is no folder
+inline constexpr std::uint64_t of_a_file = execute | write_file | read_file | truncate | ioctl_dev; ///< rights that make sense for a file that is not a folder
 } // namespace file_right
 
 /// Grants rights over a file, or over a folder and all in it.
 struct landlock_rule {
-    std::string path; ///< opened where `descriptor` is -1; else it only names the place in errors
-    std::uint64_t rights = 0; ///< of file_right; what the kernel does not know yet is left out
+    std::string path; ///< opened if `descriptor` is -1; else it only names the place in errors
+    std::uint64_t rights = 0; ///< of file_right; rights that the kernel does not know are left out
     int descriptor = -1; ///< not owned; O_PATH is enough
 };
 
 /// The rules of a level for a payload that sees `programs` (read-only) and `writable` folders, /dev, /proc and little else.
-/// All of them must exist, under the root that the rules are made in.
+/// All of them must exist under the root in which the rules are made.
 inline std::vector<landlock_rule> rules_for_files(security_level const& level, std::vector<std::string> const& programs, std::vector<std::string> const& writable) {
-    // rights add up on the way down: what the root grants no folder below can take back
+    // rights add up on the way down: no folder can take back what the root grants
     std::vector<landlock_rule> rules{{"/", level.runs_what_it_made ? file_right::executing : file_right::reading}};
     for (auto const& each : programs) rules.push_back({each, file_right::executing});
     for (auto const& each : writable) rules.push_back({each, file_right::writing});
     rules.push_back({"/dev", file_right::devices});
-    // through /proc/self/mem a process writes into its own code, whatever the filter says of mmap
+    // a process can write into its own code through /proc/self/mem, whatever the filter says about mmap
     rules.push_back({"/proc", level.makes_code ? file_right::reading | file_right::write_file : file_right::reading});
     return rules;
 }
 
-/// The version that the running kernel speaks, 0 where it has no Landlock or has it switched off.
+/// The version of the running kernel; 0 if it has no Landlock or has it switched off.
 inline int landlock_version() noexcept {
     auto const version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, 1u);
     return version > 0 ? static_cast<int>(version) : 0;
 }
 
-/// Rules that a process can put on itself, again and again: made once.
+/// Rules that a process can apply to itself any number of times. They are made once.
 class landlock_rules {
 public:
-    /// Below version 2 every rename from folder to folder fails, so it is not used: `version()` says 0 then.
+    /// Below version 2 every rename from folder to folder fails, so Landlock is not used: `version()` is then 0.
     static constexpr int oldest = 2;
 
-    /// `most` holds the version down, for tests of what an older kernel would do.
+    /// `most` is an upper bound for the version, for tests of what an older kernel would do.
     static result<landlock_rules> make(std::vector<landlock_rule> const& rules, int most = 7) {
         landlock_rules made;
         auto const version = std::min(landlock_version(), most);
@@ -78,29 +78,29 @@ public:
             std::uint64_t files, network, scoped;
         } const handled{known(version), 0, version >= 6 ? abstract_sockets | signals : 0};
         auto const length = version >= 6 ? sizeof handled : version >= 4 ? 2 * sizeof handled.files : sizeof handled.files;
-        made.set_ = unique_fd{static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, length, 0u))}; // close-on-exec by itself
+        made.set_ = unique_fd{static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, length, 0u))}; // always close-on-exec
         if (!made.set_) return last_error("landlock_create_ruleset");
         made.version_ = version;
         for (auto const& rule : rules) SB_CHECK(made.grant(rule));
         return made;
     }
 
-    int version() const noexcept { return version_; } ///< that holds after `restrict_self`; 0: nothing will
-    bool holds_signals() const noexcept { return version_ >= 6; } ///< and abstract unix sockets
+    int version() const noexcept { return version_; } ///< the version in force after `restrict_self`; 0: no rules
+    bool holds_signals() const noexcept { return version_ >= 6; } ///< also restricts abstract unix sockets
 
-    /// Holds this thread and all that it starts, for ever; it can change no mount afterwards. Async-signal-safe; -1 and
-    /// errno when the kernel refuses, 0 and nothing done where `version()` is 0.
+    /// Applies to this thread and all that it starts, forever; afterwards it can change no mount. Async-signal-safe. -1 and
+    /// errno when the kernel refuses; 0 where `version()` is 0, and nothing is done.
     int restrict_self() const noexcept {
         if (version_ == 0) return 0;
         if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return -1;
         return static_cast<int>(::syscall(SYS_landlock_restrict_self, set_.get(), flags()));
     }
 
-    /// For whoever hands the rules to another process: what landlock_restrict_self takes. -1 where `version()` is 0.
+    /// For giving the rules to another process: the argument for landlock_restrict_self. -1 where `version()` is 0.
     int descriptor() const noexcept { return set_.get(); }
     unsigned flags() const noexcept { return flags_of(version_); }
-    /// The flags for rules of the version that runs here. A payload shall not be able to fill the host's audit log with
-    /// what it was refused.
+    /// The flags for rules of the version that runs here. A payload must not be able to fill the host's audit log with
+    /// refused accesses.
     static unsigned flags_of(int version) noexcept { return version >= 7 ? log_same_exec_off | log_subdomains_off : 0; }
 
 private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Five steps of strictness, each of which takes something away from the one before.
+// Five levels of strictness. Each takes something away from the one before.
 //
-// What no level grants stands in no table: other namespaces, mounts, keys, modules, bpf, raw sockets, io_uring and the
-// rest of syscall_list.hpp. A permission is granted by the table below alone; filter, mounts and Landlock ask it.
+// Things that no level grants are in no table: other namespaces, mounts, keys, modules, bpf, raw sockets, io_uring and the
+// rest of syscall_list.hpp. Only the table below grants a permission; filter, mounts and Landlock read it.
 #pragma once
 #include <array>
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace sb::filter {
 
-/// What a payload may do at one step.
+/// What a payload may do at one level.
 struct security_level {
     int number;
     char const* name;
-    bool traces; ///< ptrace and its kin, within the run's own tree
+    bool traces; ///< ptrace and similar calls, within the run's own tree
     bool filters_calls; ///< seccomp filters of its own
     bool netlink; ///< AF_NETLINK of every protocol
-    bool route_netlink; ///< AF_NETLINK of protocol 0: which interfaces and addresses are there
+    bool route_netlink; ///< AF_NETLINK of protocol 0: lists interfaces and addresses
     bool ipc_objects; ///< System V ipc and POSIX message queues
     bool runs_what_it_made; ///< files that the run wrote may be executed
     bool whole_proc; ///< /proc with more than the run's own processes (still masked and read-only)
     bool makes_code; ///< memory that was writable may become executable
-    bool network; ///< AF_INET and AF_INET6, on whatever interfaces the run has
-    bool unix_sockets; ///< AF_UNIX by name; socketpair is always there
+    bool network; ///< AF_INET and AF_INET6, on the interfaces that the run has
+    bool unix_sockets; ///< AF_UNIX by name; socketpair is always allowed
 };
 
 inline constexpr int lowest_level = 1, default_level = 3, highest_level = 5;
@@ -37,13 +37,13 @@ inline constexpr std::array<security_level, 5> security_levels{{
     {5, "compute", false, false, false, false, false, false, false, false, false, false},
 }};
 
-/// The step of this number; one out of range gives the nearest.
+/// The level of this number; a number out of range gives the nearest level.
 constexpr security_level const& level_of(int number) noexcept {
     auto const inside = number < lowest_level ? lowest_level : number > highest_level ? highest_level : number;
     return security_levels[static_cast<std::size_t>(inside - lowest_level)];
 }
 
-/// Who holds a permission back: the filter of system calls, the flags of a mount, the rules of Landlock.
+/// What enforces a missing permission: the filter of system calls, the flags of a mount, the rules of Landlock.
 enum class enforcer { filter, mount, filter_and_mount, filter_and_landlock };
 
 struct permission {
@@ -66,7 +66,7 @@ inline constexpr std::array<permission, 10> permissions{{
     {&security_level::unix_sockets, enforcer::filter, "unix sockets", "AF_UNIX sockets with a name; a socketpair is always allowed"},
 }};
 
-/// One row a permission: its name, "yes" or "no" for each level in order, what it means. The first row is the heading.
+/// One row per permission: its name, "yes" or "no" for each level in order, its meaning. The first row is the heading.
 inline std::vector<std::vector<std::string>> level_rows() {
     std::vector<std::vector<std::string>> rows;
     auto& head = rows.emplace_back(std::vector<std::string>{"allows"});

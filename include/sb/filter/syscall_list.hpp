@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Which system calls a payload may make, by name; a call that stands nowhere here does not exist for it (ENOSYS).
+// Which system calls a payload may make, by name. A call that is not listed here does not exist for it (ENOSYS).
 //
-// A name that the kernel's architecture or this libseccomp does not know is passed over: the call is then ENOSYS too,
-// which is what programs expect of an older kernel. io_uring is left out on purpose: what is asked through a ring passes
-// no filter, and a ring makes sockets of every family. So is io_setup with its kin: there are so many of its queues for the
-// whole host, and one payload could have them all. And mincore and cachestat: they tell what of the host's files was read.
-// And mbind: what it is told of each page stays in memory that no group counts, also for pages that are not there.
+// A name that the kernel's architecture or this libseccomp does not know is skipped. The call is then ENOSYS too, which is
+// what programs expect of an older kernel. Some calls are left out on purpose. io_uring: a request through a ring passes no
+// filter, and a ring makes sockets of every family. io_setup and similar calls: the whole host has a limited number of these
+// queues, and one payload could take them all. mincore and cachestat: they show which of the host's files were read. mbind:
+// its settings for each page stay in memory that no group counts, also for pages that do not exist.
 #pragma once
 
 namespace sb::filter::detail {
 
-/// Allowed at every level. What a few of them may not be asked stands in filter.hpp.
+/// Allowed at every level. filter.hpp lists forbidden arguments of a few of them.
 inline constexpr char const* always_allowed[] = {
     // files
     "access", "chdir", "chmod", "chown", "close", "close_range", "copy_file_range", "creat", "dup", "dup2", "dup3", "faccessat", "faccessat2",
@@ -41,14 +41,14 @@ inline constexpr char const* always_allowed[] = {
     "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler", "sched_yield", "seccomp", "set_robust_list", "set_thread_area",
     "set_tid_address", "setfsgid", "setfsuid", "setgid", "setgroups", "setpgid", "setpriority", "setregid", "setresgid", "setresuid", "setreuid",
     "setrlimit", "setsid", "setuid", "sigaltstack", "tgkill", "tkill", "unshare", "vfork", "wait4", "waitid",
-    // time, chance, the machine
+    // time, randomness, the machine
     "alarm", "clock_getres", "clock_gettime", "clock_nanosleep", "getitimer", "getrandom", "gettimeofday", "nanosleep", "setitimer", "sysinfo",
     "time", "timer_create", "timer_delete", "timer_getoverrun", "timer_gettime", "timer_settime", "timerfd_create", "timerfd_gettime",
     "timerfd_settime", "times", "uname",
 };
 
-/// Answered with EPERM at every level, as a kernel answers who has no capability: their callers expect that word.
-/// (sync among them: it would write back the whole host's files, and the neighbours would pay.)
+/// Refused with EPERM at every level, like a kernel's answer to a caller without capabilities, because callers expect it.
+/// (sync is one of them: it would write back the whole host's files, and other processes would pay for it.)
 inline constexpr char const* always_refused[] = {
     "acct", "adjtimex", "bpf", "chroot", "clock_adjtime", "clock_settime", "delete_module", "finit_module", "fsconfig", "fsmount", "fsopen",
     "fspick", "init_module", "ioperm", "iopl", "kexec_file_load", "kexec_load", "mount", "mount_setattr", "move_mount", "name_to_handle_at",
@@ -56,14 +56,14 @@ inline constexpr char const* always_refused[] = {
     "setns", "settimeofday", "swapoff", "swapon", "sync", "syslog", "umount2", "vhangup",
 };
 
-/// Done as far as a payload can tell, where all that it writes lies in memory: the kernel would have the host's disk write its own
-/// cache out, for each call anew. Allowed where something of the host's is writable.
+/// Answered with success, without doing anything, where all that a payload writes is in memory: otherwise each call would
+/// make the host's disk flush its cache. Allowed where something of the host is writable.
 inline constexpr char const* flushing_calls[] = {"fdatasync", "fsync", "sync_file_range"};
 
-/// Allowed where the level says so, EPERM elsewhere.
+/// Allowed if the level says so, else EPERM.
 inline constexpr char const* tracing_calls[] = {"kcmp", "pidfd_getfd", "process_madvise", "process_vm_readv", "process_vm_writev", "ptrace"};
 
-/// Allowed where the level says so, ENOSYS elsewhere: programs try something else then.
+/// Allowed if the level says so, else ENOSYS: programs then try something else.
 inline constexpr char const* ipc_calls[] = {
     "mq_getsetattr", "mq_notify", "mq_open", "mq_timedreceive", "mq_timedsend", "mq_unlink", "msgctl", "msgget", "msgrcv", "msgsnd",
     "semctl", "semget", "semop", "semtimedop", "shmat", "shmctl", "shmdt", "shmget",

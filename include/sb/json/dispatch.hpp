@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// One line to whoever knows its kind: each handler names a record, or the members of one that it needs.
+// Passes one line to the handler of its kind: each handler names a record, or the members of one that it needs.
 //
 //     json::dispatch(line,
 //         json::on<preset_record>([&](preset_record preset) { … }),               // the whole record
-//         json::on<&run_record::run_id, &run_record::wall_s>([&](std::string id, double wall_s) { … }), // the rest is not made
-//         json::on<lease_record>([&] { … }),                                      // that it is one
-//         json::otherwise([&](std::string_view kind) { … }));                     // a kind that nobody named
+//         json::on<&run_record::run_id, &run_record::wall_s>([&](std::string id, double wall_s) { … }), // only these two members are read
+//         json::on<lease_record>([&] { … }),                                      // only its kind
+//         json::otherwise([&](std::string_view kind) { … }));                     // a kind without a handler
 #pragma once
 #include <sb/json/record.hpp>
 #include <array>
@@ -19,19 +19,19 @@
 
 namespace sb::json {
 
-/// What became of a line.
+/// The result of dispatching a line.
 struct dispatched {
     enum class line_is : std::uint8_t {
         taken, ///< a handler of its kind was called
-        other, ///< its kind has no handler
-        without_kind, ///< an object that says no kind, or not as text
-        no_object, ///< JSON, and no object
-        misfit, ///< of a known kind, and its members do not fit: `what`
-        broken ///< no JSON: `at` and `what`
+        other, ///< there is no handler for its kind
+        without_kind, ///< an object without a kind, or whose kind is not text
+        no_object, ///< JSON, but not an object
+        misfit, ///< of a known kind, but its members do not fit: `what`
+        broken ///< not JSON: `at` and `what`
     };
     line_is is = line_is::taken;
-    std::size_t duplicates = 0; ///< of keys that were read; the last of each counts
-    std::size_t at = 0; ///< byte, from 0
+    std::size_t duplicates = 0; ///< of keys that were read; the last value of each counts
+    std::size_t at = 0; ///< byte position, from 0
     std::string what = {};
 };
 
@@ -93,7 +93,7 @@ constexpr auto otherwise(Use use) {
     return detail::other_handler<Use>{std::move(use)};
 }
 
-/// What an object says it is; null unless it says so as text.
+/// The kind of an object; null unless it is given as text.
 inline value const* kind_of(object const& o) noexcept {
     auto const* const kind = o.if_contains("kind");
     return kind && kind->if_string() ? kind : nullptr;
@@ -101,7 +101,7 @@ inline value const* kind_of(object const& o) noexcept {
 
 namespace detail {
 
-/// Reads what the handler needs and calls it; false: this kind is not its own.
+/// Reads what the handler needs and calls it; false: the kind does not belong to this handler.
 class dispatching {
 public:
     dispatching(std::string_view line, std::string_view kind, dispatched& into) noexcept : line_{line}, kind_{kind}, into_{into} {}
@@ -164,7 +164,7 @@ void call_other(Handler&, std::string_view) {}
 
 } // namespace detail
 
-/// Every byte of the line is checked; of its members only those that a handler names are made into values.
+/// Every byte of the line is checked. Only the members that a handler names are made into values.
 template <class... Handlers>
 dispatched dispatch(std::string_view line, Handlers... handlers) {
     dispatched done;

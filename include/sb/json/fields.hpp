@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A few members of one line, found in place: nothing is copied, the rest is checked and passed over.
+// Finds a few members of one line in place: nothing is copied; the rest is checked and skipped.
 #pragma once
 #include <sb/json/number.hpp>
 #include <sb/json/unescape.hpp>
@@ -14,8 +14,8 @@ namespace sb::json {
 
 enum class field_type : std::uint8_t { absent, text, scalar, object, array };
 
-/// Where a member's value stands in the line. `text`: what lies between the quotes, escapes untouched. `scalar`: a
-/// number, true, false or null, not looked at yet. Objects and arrays: only where they begin.
+/// Where a member's value is in the line. `text`: the bytes between the quotes, with escapes unchanged. `scalar`: a number,
+/// true, false or null, not checked yet. Objects and arrays: only where they begin.
 struct field {
     char const* at = nullptr;
     std::uint32_t size = 0;
@@ -37,7 +37,7 @@ public:
     };
     static constexpr std::size_t none = ~std::size_t{0}, most = 64;
 
-    /// The slot of `key`, or of `key`.`inside`; the same path has one slot. At most `most` paths.
+    /// The slot of `key`, or of `key`.`inside`; the same path has only one slot. At most `most` paths.
     std::size_t add(std::string_view key, std::string_view inside = {}) {
         auto& t = at(key);
         if (inside.empty()) {
@@ -74,8 +74,8 @@ inline constexpr auto byte_classes = [] {
 }();
 constexpr byte_class class_of(char c) noexcept { return byte_classes[static_cast<unsigned char>(c)]; }
 
-/// Reads one object byte by byte. This is what a line means; the vector paths may only be faster.
-/// The tokens must make an object; what stands inside strings and scalars is the business of who reads them.
+/// Reads one object byte by byte. This defines the meaning of a line; the vector code may only be faster. The tokens must
+/// form an object. The code that reads strings and scalars checks their contents.
 class field_walk {
 public:
     field_walk(wanted_fields const& wanted, char const* begin, char const* end, field* into)
@@ -105,7 +105,7 @@ private:
 
     /// From the opening brace of the line's object to the end of the line.
     bool nested() {
-        std::uint64_t in_object = 0; // a bit for each open bracket, the innermost lowest
+        std::uint64_t in_object = 0; // a bit for each open bracket; the lowest bit is the innermost
         int depth = 0;
         for (;;) { // at an opening bracket
             bool const object = *at_ == '{';
@@ -129,7 +129,7 @@ private:
                     if (!value(target)) return false;
                     blanks();
                 }
-                for (;;) { // behind a value
+                for (;;) { // after a value
                     if (!closed && at_ == end_)
                         return no((in_object & 1) != 0 ? "an object without its closing brace" : "an array without its closing bracket");
                     if (closed || *at_ == ((in_object & 1) != 0 ? '}' : ']')) {
@@ -149,7 +149,7 @@ private:
         }
     }
 
-    /// A key, its colon, and the blanks around; `target` is where its value is wanted.
+    /// A key, its colon, and the blanks around it; `target` is where its value goes.
     bool key(int depth, field*& target) {
         if (at_ == end_) return no("an object without its closing brace");
         if (*at_ != '"') return no("a key must be a string");
@@ -209,7 +209,7 @@ private:
         if (target) *target = {from, static_cast<std::uint32_t>(size), field_type::scalar};
         return true;
     }
-    /// Past the closing quote.
+    /// Moves past the closing quote.
     bool string() {
         for (++at_; at_ != end_ && *at_ != '"'; ++at_)
             if (*at_ == '\\' && ++at_ == end_) break;
@@ -221,7 +221,7 @@ private:
     wanted_fields const& wanted_;
     char const *begin_, *end_, *at_;
     field* fields_;
-    wanted_fields::top const* parent_ = nullptr; // whose members the next depth holds
+    wanted_fields::top const* parent_ = nullptr; // the members of this key are at the next depth
     std::uint64_t seen_ = 0, seen_inside_ = 0;
     std::uint32_t duplicates_ = 0;
     std::string decoded_;

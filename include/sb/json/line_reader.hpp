@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The wanted members of line after line, at the speed of the machine and with the answers of the plain walk.
+// Reads the wanted members of line after line, with vector instructions and the same results as the plain walk.
 #pragma once
 #include <sb/core/cpu.hpp>
 #include <sb/core/input_source.hpp>
@@ -15,11 +15,11 @@
 namespace sb::json {
 
 struct line_rules {
-    bool strict = false; ///< every byte is checked, not only the line's structure and what is read
+    bool strict = false; ///< every byte is checked, not only the line's structure and the values that are read
     std::size_t longest = default_line_limit;
 };
 
-/// Reads lines out of a block of whole lines with `block_padding` readable bytes behind it.
+/// Reads lines from a block of complete lines, followed by `block_padding` readable bytes.
 class line_reader {
 public:
     enum class kind { fields, blank, bad };
@@ -29,7 +29,7 @@ public:
         if (scan_) skeleton_ = std::make_unique<line_skeleton>();
     }
 
-    /// The line at `at`, which moves behind its newline (or to `end`). Needs at < end.
+    /// Reads the line at `at` and moves `at` past its newline (or to `end`). Requires at < end.
     kind next(char const*& at, char const* end) {
         auto const found = structure(at, end);
         if (!rules_.strict || found == kind::blank || line_.size() > rules_.longest) return found;
@@ -41,9 +41,9 @@ public:
     std::string_view line() const noexcept { return line_; }
     /// The field of a slot, valid after `kind::fields` until the next line.
     field const& operator[](std::size_t slot) const noexcept { return fields_[slot]; }
-    /// Wanted keys that the line gave again; the last one counts.
+    /// Wanted keys that the line has more than once; the last one counts.
     std::uint32_t duplicates() const noexcept { return duplicates_; }
-    /// After `kind::bad`: what is wrong and at which byte of the line, from 0.
+    /// After `kind::bad`: the problem and its byte in the line, from 0.
     fault const& wrong() const noexcept { return fault_; }
 
 private:
@@ -73,7 +73,7 @@ private:
 
     void place(line_shape const& shape, line_skeleton const& s, char const* line) noexcept {
 #if SB_X86
-        detail::place_fields_bmi(shape, s, line, fields_.data()); // whoever scans with vectors has these instructions
+        detail::place_fields_bmi(shape, s, line, fields_.data()); // a CPU that can scan with vectors has these instructions
 #else
         detail::place_fields_plain(shape, s, line, fields_.data());
 #endif
@@ -101,7 +101,7 @@ private:
     line_scan scan_;
     std::unique_ptr<line_skeleton> skeleton_;
     shape_cache shapes_;
-    line_shape const* shape_ = nullptr; // whose absent members are absent in `fields_`
+    line_shape const* shape_ = nullptr; // the shape whose missing members are marked as missing in `fields_`
     std::array<field, wanted_fields::most> fields_{};
     std::string_view line_;
     std::uint32_t duplicates_ = 0;

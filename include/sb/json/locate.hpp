@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a JSON text is wrong, and what was expected there: byte by byte, without making a value. simdjson reads what is good
-// (parse.hpp); this reads what it refused.
+// Where a JSON text is wrong, and what was expected there. Works byte by byte, without making a value. simdjson reads valid
+// text (parse.hpp); this reads what simdjson refused.
 #pragma once
 #include <sb/core/printable.hpp>
 #include <sb/core/text.hpp>
@@ -11,7 +11,7 @@
 
 namespace sb::json {
 
-/// What is wrong, and at which byte (from 0) of the text.
+/// The problem, and its byte (from 0) in the text.
 struct fault {
     std::size_t at = 0;
     std::string_view what; ///< static text
@@ -170,7 +170,7 @@ private:
 
 } // namespace detail
 
-/// The first thing that is wrong; nothing when the text is one value, grammar, UTF-8, surrogates, depth and size of numbers.
+/// The first problem; no value when the text is one valid value: grammar, UTF-8, surrogates, depth and size of numbers.
 inline std::optional<fault> locate(std::string_view text, parse_limits limits = {}) {
     return detail::locator{text, limits}.document();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// JSON numbers: integers stay exact, other numbers are read to the nearest double and written as briefly as round-trips.
+// JSON numbers: integers stay exact. Other numbers are read as the nearest double and written with the fewest digits that
+// give it back.
 #pragma once
 #include <charconv>
 #include <cmath>
@@ -25,7 +26,7 @@ struct number {
     }
 };
 
-/// Length of the number at the start of `text` by JSON's grammar, 0 if there is none; `whole` tells an integer.
+/// Length of the number at the start of `text` by JSON's grammar, 0 if there is none; `whole` is true for an integer.
 constexpr std::size_t number_length(std::string_view text, bool& whole) noexcept {
     std::size_t i = 0;
     auto const digits = [&] {
@@ -49,7 +50,7 @@ constexpr std::size_t number_length(std::string_view text, bool& whole) noexcept
     return i;
 }
 
-/// Reads text that already has the grammar of a number. "-0" is the real -0.0, so that it survives.
+/// Reads text that already has the grammar of a number. "-0" becomes the real -0.0, so that its sign survives.
 inline number read_number(std::string_view text, bool whole) noexcept {
     number n;
     auto const* const end = text.data() + text.size();
@@ -62,7 +63,7 @@ inline number read_number(std::string_view text, bool whole) noexcept {
     }
     auto const got = std::from_chars(text.data(), end, n.real);
     if (got.ec == std::errc::result_out_of_range) {
-        // from_chars leaves the value alone both for 1e400 and for 1e-400; only the first is an error
+        // from_chars leaves the value unchanged both for 1e400 and for 1e-400; only the first is an error
         auto const e = text.find_first_of("eE");
         bool const tiny = (e != std::string_view::npos && e + 1 < text.size() && text[e + 1] == '-') ||
                           text.starts_with("0.") || text.starts_with("-0.");
@@ -75,7 +76,7 @@ inline number read_number(std::string_view text, bool whole) noexcept {
     return n;
 }
 
-/// Shortest text that reads back as the same double; integers keep ".0" so that their kind survives; no NaN in JSON.
+/// Shortest text that reads back as the same double. Whole numbers keep ".0", so that they stay reals. JSON has no NaN.
 inline void append_real(std::string& to, double x) {
     if (!std::isfinite(x)) {
         to.append("null");

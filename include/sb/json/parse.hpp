@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One JSON text into a value, every byte checked: grammar, UTF-8, surrogates, depth. simdjson reads it; what these functions do
-// is compiled once in a program: see source.hpp.
+// Reads one JSON text into a value and checks every byte: grammar, UTF-8, surrogates, depth. simdjson reads it. The code of
+// these functions is compiled once in a program: see source.hpp.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
@@ -12,8 +12,8 @@
 
 namespace sb::json {
 
-/// Nothing when `into` holds the value; else what is wrong and where. The last of equal keys wins; each earlier one is added
-/// to `duplicates`. Integers are exact from -2^63 to 2^64 - 1, other numbers the nearest double.
+/// No value when `into` has the result; else the problem and its place. The last of equal keys wins; each earlier one is
+/// added to `duplicates`. Integers are exact from -2^63 to 2^64 - 1; other numbers become the nearest double.
 std::optional<fault> parse(std::string_view text, value& into, std::size_t* duplicates = nullptr, parse_limits limits = {});
 
 /// The same check without the value.
@@ -24,11 +24,11 @@ struct wanted_member {
     value given = nullptr;
     bool is_there = false;
 };
-/// The wanted members of the object that `text` is; the others are passed over, and what they hold is not looked at: `check`
-/// does that. The last of equal keys wins; earlier ones are added to `duplicates`.
+/// Reads the wanted members of the object in `text`. It skips the others without checking their contents; `check` does that.
+/// The last of equal keys wins; earlier ones are added to `duplicates`.
 std::optional<fault> read_members(std::string_view text, std::span<wanted_member> wanted, std::size_t* duplicates = nullptr, parse_limits limits = {});
 
-/// A whole document; the error names line and byte (both from 1) of `name`.
+/// A whole document; the error gives line and byte (both from 1) of `name`.
 inline result<value> parse_document(std::string_view text, std::string_view name) {
     value v;
     if (auto const wrong = parse(text, v)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A scalar of a line as a number: short decimals by one exact operation, all else by the library.
+// Reads a scalar of a line as a number: short decimals by one exact operation, everything else by the library.
 #pragma once
 #include <sb/core/cpu.hpp>
 #include <sb/json/number.hpp>
@@ -55,20 +55,20 @@ inline scalar_kind read_scalar(std::string_view text, double& into) noexcept {
     return scalar_kind::number;
 }
 
-/// True for digits, perhaps with a sign and decimals: certainly a finite number. False tells nothing.
+/// True for digits, with or without a sign and decimals: certainly a finite number. False means nothing.
 inline bool is_plain_decimal(std::string_view text) noexcept {
     bool whole = false;
     return text.size() <= 300 && !text.empty() && number_length(text, whole) == text.size() && text.find_first_of("eE") == std::string_view::npos;
 }
 
-/// A reader of scalars with 32 readable bytes from the text's first on.
+/// A reader of scalars; needs 32 readable bytes from the start of the text.
 using scalar_read = scalar_kind (*)(std::string_view text, double& into) noexcept;
 
 #if SB_X86
 namespace detail {
 
-/// All digits at once: the point is shuffled away, the digits stand at the right end of sixteen bytes and are joined in
-/// pairs, fours and eights. No branch depends on how many there are.
+/// All digits at once: a shuffle removes the point. The digits are at the right end of sixteen bytes, and are joined into
+/// pairs, fours and eights. No branch depends on their number.
 SB_TARGET_AVX2 inline scalar_kind read_scalar_avx2(std::string_view text, double& into) noexcept {
     bool const negative = text.starts_with('-');
     auto const* const at = text.data() + (negative ? 1 : 0);
@@ -84,7 +84,7 @@ SB_TARGET_AVX2 inline scalar_kind read_scalar_avx2(std::string_view text, double
                      (whole > 1 && *at == '0') || count > 15;
     if (odd) [[unlikely]] return read_scalar_slowly(text, into);
     auto const place = _mm_sub_epi8(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), _mm_set1_epi8(static_cast<char>(16 - count)));
-    auto const from = _mm_sub_epi8(place, _mm_cmpgt_epi8(place, _mm_set1_epi8(static_cast<char>(whole - 1)))); // below zero: nothing
+    auto const from = _mm_sub_epi8(place, _mm_cmpgt_epi8(place, _mm_set1_epi8(static_cast<char>(whole - 1)))); // below zero: no digit
     auto const ones = _mm_shuffle_epi8(digits, from);
     auto const pairs = _mm_maddubs_epi16(ones, _mm_set1_epi16(0x010a));
     auto const fours = _mm_madd_epi16(pairs, _mm_set1_epi32(0x00010064));
@@ -96,7 +96,7 @@ SB_TARGET_AVX2 inline scalar_kind read_scalar_avx2(std::string_view text, double
     return scalar_kind::number;
 }
 
-/// `is_plain_decimal` for text with 33 readable bytes from its first on.
+/// `is_plain_decimal` for text with 33 readable bytes from its start.
 SB_TARGET_AVX2 inline bool is_plain_decimal_avx2(std::string_view text) noexcept {
     bool const negative = text.starts_with('-');
     auto const* const at = text.data() + (negative ? 1 : 0);

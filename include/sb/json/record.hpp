@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Described structs as JSON objects, and back: one definition is written, read and turned into a schema.
+// Converts described structs to JSON objects and back: one definition is used to write, to read and to make a schema.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
@@ -21,13 +21,13 @@
 
 namespace sb::json {
 
-/// A record travels alone on its line and begins with `kind` and `v`.
+/// A record is alone on its line and begins with `kind` and `v`.
 template <class T>
 concept record = requires {
     { T::kind } -> std::convertible_to<std::string_view>;
     { T::version } -> std::convertible_to<int>;
 };
-/// A record whose members stand beside open keys of its own: it says itself how it becomes an object and back.
+/// A record whose members are stored beside free keys of its own: it has its own functions to become an object and back.
 template <class T>
 concept open_record = record<T> && requires(T const& r, object const& o) {
     { r.to_object() } -> std::same_as<object>;
@@ -40,7 +40,7 @@ concept described_enum = std::is_enum_v<T> && boost::describe::has_describe_enum
 
 namespace detail {
 
-/// `class_` and the like are C++'s words; JSON says `class`.
+/// `class_` and the like are needed because of C++; JSON has `class`.
 constexpr std::string_view json_name(char const* member) noexcept {
     std::string_view name{member};
     if (name.ends_with('_')) name.remove_suffix(1);
@@ -142,7 +142,7 @@ inline error expected(std::string_view what, std::string_view where) {
 }
 } // namespace detail
 
-/// Fills `into`; the error says which member is wrong. Unknown keys are passed over; only an optional may be missing.
+/// Fills `into`; the error names the wrong member. Unknown keys are skipped; only an optional may be missing.
 template <class T>
 result<void> read_record(value const& from, T& into, std::string_view where = {}) {
     using detail::expected;
@@ -167,7 +167,7 @@ result<void> read_record(value const& from, T& into, std::string_view where = {}
         return {};
     } else if constexpr (std::floating_point<T>) {
         if (!from.is_number() && !from.is_null()) return expected("a number", where);
-        into = number_or(from, std::numeric_limits<T>::quiet_NaN()); // written as null, being no JSON number
+        into = number_or(from, std::numeric_limits<T>::quiet_NaN()); // written as null, because it is not a JSON number
         return {};
     } else if constexpr (described_enum<T>) {
         auto const* s = from.if_string();
@@ -239,7 +239,7 @@ object schema_of() {
     } else if constexpr (std::integral<T>) {
         return {{"type", "integer"}};
     } else if constexpr (std::floating_point<T>) {
-        return {{"type", array{"number", "null"}}}; // what is not finite is written as null
+        return {{"type", array{"number", "null"}}}; // a number that is not finite is written as null
     } else if constexpr (described_enum<T>) {
         array words;
         boost::mp11::mp_for_each<boost::describe::describe_enumerators<T>>(

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// One line as its skeleton: the bytes that make its shape, found 64 at a time.
+// Reduces one line to its skeleton: the bytes that determine its shape, found 64 at a time.
 //
-// How it works. Of each block of 64 bytes come bit masks: quotes, backslashes, brackets with comma and colon, blanks,
-// newlines. Whether a byte lies in a string is the running parity of the quotes (a carry-less product with all ones,
-// as in simdjson, Langdale and Lemire 2019). The skeleton keeps
+// How it works: each block of 64 bytes becomes bit masks: quotes, backslashes, brackets with comma and colon, blanks,
+// newlines. The running parity of the quotes tells whether a byte is inside a string. It is computed by a carry-less product
+// with all ones, as in simdjson (Langdale and Lemire 2019). The skeleton contains
 //   - every bracket, colon and comma outside strings, and every quote,
 //   - a '0' for each scalar (number, true, false, null),
-//   - all of a string's bytes unless the string follows a colon: keys stay, values go.
-// A string's bytes after a colon are found by one addition: its opening quote, added to the mask of string bytes,
-// carries to just behind its end. So equal skeletons mean equal keys in equal places, nested alike, and a line whose
+//   - all bytes of a string, unless the string follows a colon: keys stay, values go.
+// One addition finds the bytes of a string after a colon: its opening quote, added to the mask of string bytes, carries to
+// the bit just after the string's end. So equal skeletons mean equal keys in equal places with equal nesting. A line whose
 // skeleton was proved well-formed once needs no second proof (shape.hpp).
 #pragma once
 #include <sb/core/cpu.hpp>
@@ -26,12 +26,12 @@ namespace sb::json {
 
 struct line_skeleton {
     static constexpr std::size_t most_blocks = 256;
-    std::size_t line_size = 0; ///< up to the newline
-    bool usable = false; ///< false: too long for this, or a backslash outside of a string
+    std::size_t line_size = 0; ///< size without the newline
+    bool usable = false; ///< false: too long for this, or a backslash outside a string
     std::uint32_t size = 0;
     struct block {
-        std::uint64_t kept; ///< which bytes of the block stand in the skeleton
-        std::uint64_t before; ///< how many stand there before the block
+        std::uint64_t kept; ///< which bytes of the block are in the skeleton
+        std::uint64_t before; ///< number of bytes in the skeleton before this block
     };
     std::array<block, most_blocks + 1> blocks; ///< one more than the line has: its `before` is the size
     alignas(64) std::array<char, (most_blocks + 1) * 64> bytes;
@@ -42,15 +42,15 @@ namespace detail {
 
 #if SB_X86
 
-/// What one block hands to the next.
+/// What one block passes to the next.
 struct scan_carry {
     std::uint64_t in_string = 0; // all ones inside
     std::uint64_t escaped = 0, scalar = 0, after_colon = 0; // 0 or 1
     unsigned char in_value = 0;
-    bool stray_backslash = false; // outside of strings: seen before it can mislead
+    bool stray_backslash = false; // outside strings: noticed before it can mislead
 };
 
-/// Bytes that a backslash before them makes plain (as in simdjson).
+/// Bytes that a preceding backslash escapes (as in simdjson).
 [[gnu::always_inline]] inline std::uint64_t escaped_bytes(std::uint64_t backslash, std::uint64_t& carry) noexcept {
     constexpr std::uint64_t even = 0x5555555555555555u;
     backslash &= ~carry;
@@ -60,8 +60,8 @@ struct scan_carry {
     return (even ^ (runs << 1)) & follows;
 }
 
-/// Masks of a block's bytes: the quotes of strings, their running parity within the block, brackets with comma and
-/// colon, colons, and blanks.
+/// Masks of a block's bytes: the quotes of strings, their running parity within the block, brackets with comma and colon,
+/// colons, and blanks.
 struct scan_masks {
     std::uint64_t quote, parity, structural, colon, blank;
 };
@@ -70,12 +70,12 @@ struct scan_marks {
 };
 enum class block_kind {
     whole, ///< all of it belongs to the line; no blank, no backslash
-    last, ///< the line ends in it; no blank, no backslash before that
+    last, ///< the line ends in it; no blank, no backslash before its end
     any
 };
 template <block_kind Kind>
 [[gnu::always_inline]] inline scan_marks mark_block(scan_masks const& m, std::uint64_t valid, scan_carry& carry) noexcept {
-    auto const in_string = m.parity ^ carry.in_string; // with the opening quote, without the closing one
+    auto const in_string = m.parity ^ carry.in_string; // includes the opening quote, but not the closing one
     carry.in_string = static_cast<std::uint64_t>(static_cast<std::int64_t>(in_string) >> 63);
     auto const string = in_string | m.quote;
     auto structural = m.structural & ~string, scalar = ~(string | structural);
@@ -83,7 +83,7 @@ template <block_kind Kind>
     if constexpr (Kind != block_kind::whole) structural &= valid, scalar &= valid & ~blank;
     auto const scalar_starts = scalar & ~(scalar << 1 | carry.scalar);
     carry.scalar = scalar >> 63;
-    // the first byte behind a colon and its blanks
+    // the first byte after a colon and its blanks
     auto const colon = m.colon & structural;
     auto first = colon << 1 | carry.after_colon;
     carry.after_colon = colon >> 63;
@@ -96,7 +96,7 @@ template <block_kind Kind>
     return {structural | m.quote | scalar_starts | (in_string & ends), scalar_starts};
 }
 
-/// The line is longer than there is room for: where does it end?
+/// The line is longer than the available room. Finds its end.
 [[gnu::noinline]] inline void give_up(line_skeleton& into, char const* line, char const* at, char const* limit) noexcept {
     auto const* const end = at < limit ? static_cast<char const*>(std::memchr(at, '\n', static_cast<std::size_t>(limit - at))) : nullptr;
     into.usable = false;
@@ -113,7 +113,7 @@ SB_TARGET_AVX2 inline std::uint64_t parity_of(std::uint64_t bits) noexcept {
     auto const product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<long long>(bits)), _mm_set1_epi8(-1), 0);
     return static_cast<std::uint64_t>(_mm_cvtsi128_si64(product));
 }
-/// The bytes of the line among the block's: up to its first newline.
+/// The block's bytes that belong to the line: up to its first newline.
 SB_TARGET_AVX2 inline std::uint64_t bytes_before(std::uint64_t newline) noexcept {
     return newline == 0 ? ~std::uint64_t{0} : _blsmsk_u64(newline) >> 1;
 }
@@ -164,7 +164,7 @@ SB_TARGET_AVX512 inline void scan_avx512(char const* line, char const* limit, li
     }
 }
 
-/// For each mask of eight bytes, which of them to take, in order.
+/// For each mask of eight bytes: which bytes to take, in order.
 inline constexpr auto compress_table = [] {
     std::array<std::array<std::uint8_t, 8>, 256> table{};
     for (unsigned mask = 0; mask < 256; ++mask) {
@@ -240,10 +240,10 @@ SB_TARGET_AVX2 inline void scan_avx2(char const* line, char const* limit, line_s
 
 } // namespace detail
 
-/// Scans the line at `line`, which ends at the first newline or at `limit`; 64 bytes behind `limit` must be readable.
+/// Scans the line at `line`, which ends at the first newline or at `limit`; 64 bytes after `limit` must be readable.
 using line_scan = void (*)(char const* line, char const* limit, line_skeleton& into) noexcept;
 
-/// Null where only the plain way is left.
+/// Null if only the plain code is possible.
 inline line_scan scanner_for(instruction_set have) noexcept {
 #if SB_X86
     if (have == instruction_set::avx512) return detail::scan_avx512;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lines of one producer repeat their shape: what was proved of one line holds for each with the same skeleton.
+// Lines of one producer repeat their shape. What was proved for one line is true for every line with the same skeleton.
 #pragma once
 #include <sb/json/fields.hpp>
 #include <sb/json/scan.hpp>
@@ -13,11 +13,11 @@
 
 namespace sb::json {
 
-/// A skeleton that an exact walk accepted, and where the wanted members stand in it.
+/// A skeleton that an exact walk accepted, and the places of the wanted members in it.
 struct line_shape {
     struct member {
         std::uint32_t slot;
-        std::uint32_t rank; ///< of its first byte (a string's opening quote) among the bytes of the skeleton
+        std::uint32_t rank; ///< index of its first byte (a string's opening quote) among the bytes of the skeleton
         field_type type;
     };
     std::string skeleton;
@@ -33,7 +33,7 @@ inline std::size_t position_plain(line_skeleton const& line, std::uint32_t rank,
     return block * 64 + static_cast<std::size_t>(std::countr_zero(mask));
 }
 
-/// Fills the fields of a line whose skeleton is that of `shape`.
+/// Fills the fields of a line whose skeleton equals that of `shape`.
 #define SB_PLACE_FIELDS(position)                                                                                      \
     std::size_t block = 0;                                                                                             \
     for (auto const& m : shape.members) {                                                                              \
@@ -74,7 +74,7 @@ SB_TARGET_AVX2 inline void place_fields_bmi(line_shape const& shape, line_skelet
 /// The shapes seen so far, bounded in number and size.
 class shape_cache {
 public:
-    /// The shape of this skeleton, or null. Most lines repeat the last shape, so it is asked first.
+    /// The shape of this skeleton, or null. Most lines repeat the last shape, so that one is tried first.
     line_shape const* find(std::string_view skeleton) noexcept {
         if (last_ < shapes_.size() && shapes_[last_].skeleton == skeleton) return &shapes_[last_];
         if (shapes_.empty()) return nullptr;
@@ -86,19 +86,19 @@ public:
         }
     }
 
-    /// Learns the shape of a line that a walk accepted with these fields.
+    /// Stores the shape of a line that a walk accepted with these fields.
     void learn(line_skeleton const& line, char const* at, field const* fields, std::size_t count, std::uint32_t duplicates) {
         constexpr std::size_t longest = 4096;
         if (line.size > longest || line.size < 2) return;
         if (shapes_.size() == most) {
             if (++missed_ < patience) return;
-            missed_ = 0; // the stream has moved on
+            missed_ = 0; // the stream has changed its shapes
             shapes_.clear();
             table_.fill(0);
         }
         auto const skeleton = line.text();
         for (char const c : skeleton)
-            if (static_cast<unsigned char>(c) < 0x20) return; // the scan takes two control characters for brackets
+            if (static_cast<unsigned char>(c) < 0x20) return; // the scan confuses two control characters with brackets
         line_shape shape{std::string{skeleton}, {}, duplicates};
         for (std::size_t slot = 0; slot < count; ++slot) {
             auto const& f = fields[slot];

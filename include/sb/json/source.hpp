@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What of sb/json is compiled once: the reader (simdjson) and Boost.JSON. Include it in exactly one source file of a program that
-// reads JSON or holds documents, and link simdjson; where Boost.JSON's own library is linked, define SB_BOOST_JSON_IS_LINKED.
+// The part of sb/json that is compiled once: the reader (simdjson) and Boost.JSON. Include it in exactly one source file of
+// a program that reads JSON or uses documents, and link simdjson. If Boost.JSON's own library is linked, define
+// SB_BOOST_JSON_IS_LINKED.
 //
-// How it works. simdjson's On-Demand reader walks the text and hands out tokens; values are made of them as they come. Numbers
-// are read by number.hpp, so that integers stay exact and a negative zero survives. What simdjson refuses is read again by the
-// locator, which says where and why; both must agree on what is good (tests/fuzz/document_fuzz.cpp).
+// How it works: simdjson's On-Demand reader walks the text and returns tokens; values are made of them in order. number.hpp
+// reads the numbers, so that integers stay exact and a negative zero survives. The locator reads a text that simdjson
+// refused again, and finds where and why. Both must agree on which texts are valid (tests/fuzz/document_fuzz.cpp).
 #pragma once
 #include <sb/json/parse.hpp>
 #include <sb/json/unescape.hpp>
@@ -63,11 +64,11 @@ private:
     static constexpr std::size_t usual = std::size_t{1} << 20; ///< room for texts of this size is kept
 
     simdjson::padded_string_view padded(std::string_view text) {
-        if (text_.size() > usual && text.size() <= usual) *this = {}; // one text was large: its room is given back
+        if (text_.size() > usual && text.size() <= usual) *this = {}; // a text was large: its room is freed
         auto const size = text.size() + simdjson::SIMDJSON_PADDING;
         if (text_.size() < size) text_.resize(size);
         text.copy(text_.data(), text.size());
-        // a text that lacks its last bracket is walked one token beyond its end: what an earlier text left there must not continue it
+        // a text without its last bracket is walked one token beyond its end; bytes of an earlier text must not continue it
         std::fill_n(text_.data() + text.size(), simdjson::SIMDJSON_PADDING, '\0');
         return simdjson::padded_string_view{text_.data(), text.size(), text_.size()};
     }
@@ -134,7 +135,7 @@ private:
     std::string text_;
 };
 
-/// Of a text that simdjson refused. What only simdjson finds wrong is more than it can hold: texts beyond 4 GiB.
+/// For a text that simdjson refused. If only simdjson finds a problem, the text is too large for it: beyond 4 GiB.
 inline fault refused(std::string_view text, parse_limits limits) {
     return locate(text, limits).value_or(fault{0, "too large a text"});
 }

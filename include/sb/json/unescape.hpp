@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What lies between the quotes of a JSON string, checked and turned into the text it means.
+// Checks the bytes between the quotes of a JSON string and converts them to the text that they mean.
 #pragma once
 #include <sb/core/printable.hpp>
 #include <sb/json/locate.hpp>
@@ -20,7 +20,7 @@ inline void append_utf8(std::string& to, std::uint32_t code) {
     else put(0xf0 | code >> 18), put(0x80 | (code >> 12 & 0x3f)), put(0x80 | (code >> 6 & 0x3f)), put(0x80 | (code & 0x3f));
 }
 
-/// Calls `plain(part)` for runs of bytes and `code(point)` for what an escape means.
+/// Calls `plain(part)` for runs of bytes and `code(point)` for an escape.
 template <class Plain, class Code>
 std::optional<fault> decode_string(std::string_view raw, Plain plain, Code code) {
     std::size_t i = 0, from = 0;
@@ -73,7 +73,7 @@ std::optional<fault> decode_string(std::string_view raw, Plain plain, Code code)
 
 } // namespace detail
 
-/// Appends the text; nothing when all is well, else what is wrong and at which byte of `raw`.
+/// Appends the text; no value on success, else the problem and its byte in `raw`.
 inline std::optional<fault> unescape(std::string_view raw, std::string& to) {
     return detail::decode_string(
         raw, [&](std::string_view part) { to.append(part); }, [&](std::uint32_t point) { detail::append_utf8(to, point); });

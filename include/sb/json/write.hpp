@@ -12,8 +12,9 @@ namespace sb::json {
 
 using sb::utf8_length;
 
-/// A string with its quotes. Bytes that are not UTF-8 become U+FFFD, so that the line stays JSON whatever a payload
-/// printed; `escape_bytes` keeps them readable as "\\xNN" text instead. What a terminal would obey or hide is an escape of JSON's.
+/// A string with its quotes. Bytes that are not UTF-8 become U+FFFD, so that the line stays JSON whatever a payload printed;
+/// `escape_bytes` keeps them readable as "\\xNN" text instead. Characters that a terminal would obey or hide are written as
+/// JSON escapes.
 inline void append_string(std::string& to, std::string_view text, bool escape_bytes = false) {
     constexpr char hex[] = "0123456789abcdef";
     to.push_back('"');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a preset's value is once it has been read: an amount in its unit, a truth, words or text.
+// A preset's value after it has been read: an amount in its unit, a truth value, words or text.
 #pragma once
 #include <sb/core/units.hpp>
 #include <sb/core/value.hpp>
@@ -11,11 +11,11 @@
 
 namespace sb::key {
 
-/// How a value is read, and in which unit it counts once it is.
+/// How a value is read, and its unit afterwards.
 enum class unit : std::uint8_t {
     cores, ///< "0.5": processors; written as text
     bytes, ///< "512Mi"; written as text
-    rate, ///< "10Mbps": bits a second, kbps, Mbps or Gbps in 1000s; written as text
+    rate, ///< "10Mbps": bits a second, kbps, Mbps or Gbps, in powers of 1000; written as text
     milliseconds, ///< a number, or text with a unit
     seconds, ///< a number, or text with a unit
     fraction, ///< 0 to 1; text such as "10%" is read too
@@ -35,7 +35,7 @@ constexpr std::string_view name_of(unit in) noexcept {
     return names[static_cast<int>(in)];
 }
 
-/// Does a value in this unit have a size, so that a range and a step up or down mean something?
+/// Does a value in this unit have a size, so that it can have a range and be raised or lowered?
 constexpr bool counts(unit in) noexcept { return in <= unit::integer; }
 
 using sb::bytes;
@@ -74,10 +74,10 @@ struct map {
     object has;
 };
 
-/// The alternatives stand in the order of `unit`.
+/// The alternatives have the same order as `unit`.
 using amount = std::variant<cores, bytes, rate, milliseconds, seconds, fraction, percent, integer, bool, word, words, text, names, map>;
 
-/// The size in the amount's own unit; 0 for what has none.
+/// The size in the amount's own unit; 0 if it has no size.
 inline double size_of(amount const& a) noexcept {
     struct {
         double operator()(cores x) const noexcept { return x.count; }
@@ -98,7 +98,7 @@ inline double size_of(amount const& a) noexcept {
     return std::visit(size, a);
 }
 
-/// An amount of that size; `in` counts.
+/// An amount of that size; `in` must be a unit that counts.
 inline amount amount_in(unit in, double size) noexcept {
     switch (in) {
     case unit::cores: return cores{size};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The bits of a set, however many there are.
+// The bits of a set of any size.
 #pragma once
 #include <bit>
 #include <bitset>
@@ -7,7 +7,7 @@
 
 namespace sb::key {
 
-/// Calls `use(i)` for each bit that is set, lowest first; a machine word at a time.
+/// Calls `use(i)` for each bit that is set, lowest first; works through one machine word at a time.
 template <std::size_t Size, class Use>
 void each_bit(std::bitset<Size> left, Use use) {
     constexpr std::size_t word = 64;
@@ -18,7 +18,7 @@ void each_bit(std::bitset<Size> left, Use use) {
     }
 }
 
-/// For small sets: the first machine word as it is.
+/// For small sets: the first machine word itself.
 struct hash_of_bits {
     template <std::size_t Size>
     std::size_t operator()(std::bitset<Size> const& set) const noexcept {

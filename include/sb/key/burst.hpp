@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Keys of a concurrency spike: bursts of busy loops, threads and tasks beside the workload. They wait for fault injection.
+// Keys of a concurrency spike: bursts of busy loops, threads and tasks beside the workload. They do not act until there
+// is fault injection.
 #pragma once
 #include <sb/key/failure_modes.hpp>
 

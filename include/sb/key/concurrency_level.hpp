@@ -20,7 +20,7 @@ inline constexpr definition concurrency_level{
     .manual = {.how = "that many copies at once, in one record",
                .reached = "–"}};
 
-/// Accepted from older presets, and of no effect.
+/// Accepted from older presets; has no effect.
 inline constexpr definition concurrency_multiplier{
     .name = "CONCURRENCY_MULTIPLIER", .in = unit::integer, .least = 1, .most = 1000,
     .help = "accepted from older presets; CONCURRENCY_LEVEL says how many copies run",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Keys of devices: graphics processors and the speed of disks. They wait for backends that have them.
+// Keys of devices: graphics processors and the speed of disks. They do not act until backends support them.
 #pragma once
 #include <sb/key/definition.hpp>
 

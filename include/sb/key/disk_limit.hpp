@@ -12,13 +12,13 @@ inline outcome plan_disk(bytes limit, host const& here, setup& to) {
     to.scratch_bytes = limit.count;
     return holds(limit.count, "size of a tmpfs");
 }
-/// Half of the memory for all runs at a time: what they write must not take the machine down.
+/// Half of the memory for all concurrent runs: what they write must not bring the machine down.
 inline std::optional<outcome> default_disk(host const& here, setup& to) {
     if (!here.walls) return std::nullopt;
     auto const all = here.memory_bytes / 2 / std::max(here.jobs, 1);
     return plan_disk({std::max<std::int64_t>(all & ~std::int64_t{0xfffff}, 1 << 20)}, here, to);
 }
-/// The limit on memory says how many files there may be.
+/// The memory limit determines how many files there may be.
 inline void finish_disk(outcome& told, host const& here, setup& to) {
     if (to.scratch_bytes < 0 || !here.files_of) return;
     to.scratch_inodes = here.files_of(to.scratch_bytes, to.tree_memory_bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which limit ended a run. What each is called and which class of end it is says the key that holds it.
+// Which limit ended a run. The key of the limit defines its name and its class of end.
 #pragma once
 #include <sb/key/setup.hpp>
 #include <sb/record/run.hpp>
@@ -11,12 +11,12 @@ namespace sb::key {
 enum class end_cause : std::uint8_t {
     none,
     wall_clock, ///< we killed the tree
-    wall_clock_of_rest, ///< the first process was done, what it left behind was not
-    output, ///< more on a stream than is taken
+    wall_clock_of_rest, ///< the first process was done, but processes that it left behind were not
+    output, ///< more on a stream than is allowed
     files, ///< all processes together kept too many
-    file_size, ///< the kernel's signal
-    cpu_time, ///< the kernel's signal; the end stays `signalled`
-    memory, ///< the group refused, and the kernel killed
+    file_size, ///< by the kernel's signal
+    cpu_time, ///< by the kernel's signal; the end stays `signalled`
+    memory, ///< the group refused memory, and the kernel killed
     sockets, ///< they held too much of the host's memory
     kernel_memory, ///< locks and sockets made the kernel keep too much
     processes, ///< a fork was refused
@@ -27,7 +27,7 @@ enum class end_cause : std::uint8_t {
 struct end_rule {
     end_cause cause;
     end_class class_;
-    std::string (*words)(setup const&); ///< for a person; the key's name and a colon stand before them
+    std::string (*words)(setup const&); ///< for a person; the key's name and a colon precede them
 };
 
 } // namespace sb::key

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// FAILURE_MODES: which faults are injected, and THREAT_INTENSITY: how hard they press. They wait for fault injection.
+// FAILURE_MODES: which faults are injected, and THREAT_INTENSITY: how strong they are. They do not act until there is
+// fault injection.
 #pragma once
 #include <sb/key/bits.hpp>
 #include <sb/key/definition.hpp>
@@ -13,7 +14,7 @@ namespace sb::key {
 
 struct failure_mode {
     std::string_view name;
-    std::string_view scenario; ///< what runs under it are grouped by
+    std::string_view scenario; ///< the name by which runs under it are grouped
 };
 
 /// Sorted by name.
@@ -33,13 +34,13 @@ inline constexpr auto all_modes = std::to_array<failure_mode>({
     {"timeout", "timeout"},
     {"user_misuse", "user_misuse"},
 });
-/// Another name of hostile_input; it stands in no preset of ours.
+/// Another name of hostile_input; our own presets never contain it.
 inline constexpr std::string_view mode_alias = "malicious_data", mode_of_alias = "hostile_input";
 
 /// Bit i stands for all_modes[i].
 using mode_set = std::bitset<all_modes.size()>;
 
-/// The set of one mode; the empty set for a name that none has.
+/// The set with that one mode; empty if no mode has this name.
 inline mode_set mode_bit(std::string_view name) noexcept {
     mode_set set;
     for (std::size_t i = 0; i < all_modes.size(); ++i)
@@ -53,7 +54,7 @@ void each_mode(mode_set const& set, Use use) {
     each_bit(set, [&](std::size_t i) { use(all_modes[i]); });
 }
 
-/// The modes that the words name; unknown ones are passed over (who reads a value refuses them).
+/// The modes that the words name. Unknown words are skipped: the code that reads a value refuses them.
 inline mode_set modes_of(std::vector<std::string> const& words) noexcept {
     mode_set set;
     for (auto const& word : words) set |= mode_bit(word);
@@ -77,7 +78,7 @@ inline std::string modes_scenario(mode_set const& set) {
 namespace detail {
 constexpr std::string_view no_injection(host const&) noexcept { return "needs fault injection; this backend injects nothing"; }
 
-/// All names, sorted, blank between.
+/// All names, sorted, separated by blanks.
 inline constexpr auto mode_words = [] {
     std::array<std::string_view, all_modes.size() + 1> names{};
     std::size_t n = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Keys of another system to run in: a container or a virtual machine. They wait for these backends; Linux there is already.
+// Keys of another system to run in: a container or a virtual machine. They do not act until there are such backends;
+// Linux is supported already.
 #pragma once
 #include <sb/core/text.hpp>
 #include <sb/key/definition.hpp>

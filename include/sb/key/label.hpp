@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Keys that name a preset, or say how it came to be, and change nothing in a run.
+// Keys that name a preset, or describe its origin, and change nothing in a run.
 #pragma once
 #include <sb/key/definition.hpp>
 #include <sb/record/preset.hpp>
@@ -24,8 +24,8 @@ inline constexpr definition overrides{
     .help = "keys whose value was given by hand, not by the profile", .note = "Set by the tools; do not set it.",
     .not_by_hand = "cannot be set; it is written by the tools"};
 
-/// `ENV_NAME` sets the variable NAME of the workload to any text: a key of the user's own, which no list can know.
-/// Empty where no variable can have that name.
+/// `ENV_NAME` sets the variable NAME of the workload to any text. It is a key of the user's own, so no list can contain it.
+/// Empty if no variable can have that name.
 constexpr std::string_view own_variable(std::string_view name) noexcept {
     constexpr std::string_view never{"=\0", 2};
     return name.starts_with("ENV_") && name.find_first_of(never) == name.npos ? name.substr(4) : std::string_view{};

@@ -6,7 +6,7 @@
 
 namespace sb::key {
 
-/// The keys that act the same with and without control groups, in Markdown, a row a key in the order of the list.
+/// The keys that act the same with and without control groups, in Markdown, one row per key in the order of the list.
 inline std::string limits_table(key_list const& keys = all_keys) {
     std::string table = "| key | what enforces it | when it is reached |\n| --- | --- | --- |\n";
     for (auto const* each : keys.in_order)
@@ -14,7 +14,7 @@ inline std::string limits_table(key_list const& keys = all_keys) {
     return table;
 }
 
-/// The keys that control groups change.
+/// The keys that act differently with control groups.
 inline std::string group_limits_table(key_list const& keys = all_keys) {
     std::string table = "| key | with a control group | without | when it is reached |\n| --- | --- | --- | --- |\n";
     for (auto const* each : keys.in_order)
@@ -23,7 +23,7 @@ inline std::string group_limits_table(key_list const& keys = all_keys) {
     return table;
 }
 
-/// The names of the limits that nothing holds yet.
+/// The names of the limits that nothing enforces yet.
 inline std::string limits_to_come(key_list const& keys = all_keys) {
     std::string names;
     for (auto const* each : keys.in_order)

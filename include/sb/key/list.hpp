@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All preset keys. A new one is a definition in a file of its own, and a line here.
+// All preset keys. A new key is a definition in a file of its own, and a line here.
 #pragma once
 #include <sb/key/burst.hpp>
 #include <sb/key/concurrency_level.hpp>
@@ -27,7 +27,7 @@
 
 namespace sb::key {
 
-/// Those that act come first, in the order of the manual; a record names what holds by default in the same order.
+/// Keys that act come first, in the order of the manual. A record lists default limits in the same order.
 inline constexpr auto list = std::to_array<definition const*>({
     &timeout, &output_limit, &file_limit, &cpu_seconds, &open_files_limit, &memory_limit, &security_level, &pids_limit, &cpu_limit, &disk_limit, &concurrency_level,
     &concurrency_multiplier,
@@ -62,12 +62,12 @@ static_assert(std::adjacent_find(by_name.begin(), by_name.end(), [](auto const* 
 struct key_list {
     std::span<definition const* const> in_order = list, by_name = key::by_name;
 
-    /// The key of that name, null if there is none.
+    /// The key of that name; null if there is none.
     constexpr definition const* find(std::string_view name) const noexcept {
         auto const at = std::lower_bound(by_name.begin(), by_name.end(), name, [](definition const* k, std::string_view n) { return k->name < n; });
         return at != by_name.end() && (*at)->name == name ? *at : nullptr;
     }
-    /// Which key ends runs for that cause; null if none does.
+    /// The key that ends runs for that cause; null if there is none.
     constexpr definition const* ending_by(end_cause cause) const noexcept {
         for (auto const* key : in_order)
             if (key->rule_of(cause)) return key;

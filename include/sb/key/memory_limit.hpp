@@ -16,7 +16,7 @@ inline outcome plan_memory(bytes limit, host const& here, setup& to) {
         told.lowered = beyond;
         to.tree_memory_bytes = beyond ? here.memory_bytes : limit.count;
         told.achieved = to.tree_memory_bytes, told.by = "memory control group, the whole tree";
-    } else { // an address space may well be larger than memory
+    } else { // an address space may be larger than memory
         to.memory_bytes = limit.count;
         told.achieved = here.most_address_space == host::unlimited ? limit.count : std::min(limit.count, here.most_address_space);
         told.by = "RLIMIT_AS, each process";

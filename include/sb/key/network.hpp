@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Keys of the link between the workload and its network: NETWORK_…, PACKET_… and bandwidths. They wait for a network whose faults
-// can be injected.
+// Keys of the link between the workload and its network: NETWORK_…, PACKET_… and bandwidths. They do not act until there
+// is a network with fault injection.
 #pragma once
 #include <sb/key/definition.hpp>
 

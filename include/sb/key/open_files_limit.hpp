@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// OPEN_FILES_LIMIT: how many descriptors a process may hold open, and how many files all processes of a run may keep.
+// OPEN_FILES_LIMIT: how many descriptors a process may have open, and how many files all processes of a run may keep.
 #pragma once
 #include <sb/key/definition.hpp>
 #include <algorithm>
@@ -9,17 +9,17 @@ namespace sb::key {
 inline constexpr integer default_open_files{1024};
 
 namespace detail {
-inline constexpr std::int64_t least_open_files = 64; ///< whatever the machine has
+inline constexpr std::int64_t least_open_files = 64; ///< on every machine
 
 inline outcome plan_open_files(integer limit, host const& here, setup& to) {
-    // what is under way in sockets is not seen by who counts, and the kernel lets a user have as much as this limit
+    // counting does not see files under way in sockets, and the kernel lets a user have as many of them as this limit
     auto const most = here.kept_files / 4;
     to.open_files = here.walls && most > 0 ? std::min(limit.count, std::max(most, least_open_files)) : limit.count;
     auto const held = here.most_open_files == host::unlimited ? to.open_files : std::min(to.open_files, here.most_open_files);
     return holds(held, "RLIMIT_NOFILE, each process");
 }
-/// Files are counted where the processes of all runs at a time could have more than their part of the machine's table. A
-/// mapping may keep a file that is closed.
+/// Files are counted if the processes of all concurrent runs could have more than their part of the machine's table. A
+/// mapping may keep a closed file.
 inline void finish_open_files(outcome& told, host const& here, setup& to) {
     if (!here.walls || here.kept_files <= 0) return;
     auto const jobs = std::max(here.jobs, 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Keys of what the workload is fed: hostile, malformed and drifted payloads, and misuse. They wait for stubs.
+// Keys of the workload's input: hostile, malformed and drifted payloads, and misuse. They do not act until there are
+// stubs.
 #pragma once
 #include <sb/key/definition.hpp>
 

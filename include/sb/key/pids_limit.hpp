@@ -34,7 +34,7 @@ inline outcome plan_pids(integer limit, host const& here, setup& to) {
 }
 inline std::optional<outcome> default_pids_limit(host const& here, setup& to) {
     if (!here.walls) return std::nullopt;
-    return plan_pids_with(default_pids.count, false, here, to); // who does not ask need not pay for a sandbox of its own
+    return plan_pids_with(default_pids.count, false, here, to); // without a request, no run pays for a sandbox of its own
 }
 inline constexpr end_rule pids_ends[] = {
     {end_cause::processes, end_class::pids, [](setup const& held) { return cat("more than ", std::max(held.tree_pids, held.numbered_pids), " processes and threads were requested"); }}};

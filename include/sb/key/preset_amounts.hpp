@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A preset whose keys have been read: each once, where it comes in, into an amount.
+// A preset whose keys have been read. Each is converted to an amount once, when the preset is read.
 #pragma once
 #include <sb/key/read.hpp>
 #include <sb/record/preset.hpp>
@@ -12,8 +12,8 @@ namespace sb::key {
 
 /// One key of a preset.
 struct asked {
-    definition const* key = nullptr; ///< null: a variable of the workload's own, or a name that nobody knows
-    amount is = {}; ///< without a key that name, as text
+    definition const* key = nullptr; ///< null: a variable of the workload's own, or an unknown name
+    amount is = {}; ///< without a key, that name as text
 
     std::string_view name() const noexcept { return key ? key->name : std::string_view{std::get_if<text>(&is)->is}; }
 };
@@ -26,12 +26,12 @@ public:
     }
     auto begin() const noexcept { return all_.begin(); }
     auto end() const noexcept { return all_.end(); }
-    /// The amount of that key, null where the preset is silent.
+    /// The amount of that key; null if the preset does not have it.
     amount const* find(definition const& key) const noexcept {
         auto const at = std::find_if(all_.begin(), all_.end(), [&](asked const& each) { return each.key == &key; });
         return at == all_.end() ? nullptr : &at->is;
     }
-    /// Was the value given by hand, and not by whoever made the preset?
+    /// Was the value given by hand, and not by the author of the preset?
     bool is_by_hand(definition const& key) const noexcept {
         auto const* const all = find(overrides);
         auto const* const given = all ? std::get_if<names>(all) : nullptr;
@@ -42,7 +42,7 @@ private:
     std::vector<asked> all_;
 };
 
-/// The amounts stand in the order of the record's keys.
+/// The amounts have the same order as the record's keys.
 struct preset : preset_record {
     amounts asked;
 };
@@ -59,7 +59,7 @@ inline result<asked> read_one(std::string_view name, value const& v) {
 }
 
 namespace detail {
-/// Keys whose values go together.
+/// Checks keys whose values depend on each other.
 inline result<void> in_order(amounts const& read, object const& keys) {
     for (auto const& each : read) {
         auto const* const above = each.key ? each.key->not_above : nullptr;
@@ -71,7 +71,7 @@ inline result<void> in_order(amounts const& read, object const& keys) {
 }
 } // namespace detail
 
-/// Reads all keys, each by itself and those that belong together; a name that nobody knows is an error.
+/// Reads all keys, each one alone and then those that belong together; an unknown name is an error.
 inline result<amounts> read(object const& keys) {
     amounts read;
     for (auto const& [name, v] : keys) {
@@ -86,7 +86,7 @@ inline result<preset> read(preset_record from) {
     SB_TRY(auto is, read(from.keys));
     return preset{std::move(from), std::move(is)};
 }
-/// The same with the keys of another list; a name that nobody knows stays without a key.
+/// The same with the keys of another list; an unknown name stays without a key.
 inline result<preset> read_any(preset_record from, key_list const& keys = all_keys) {
     amounts read;
     for (auto const& [name, v] : from.keys) {

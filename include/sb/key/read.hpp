@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Values of preset keys: read into amounts, checked against their range, made from what a person typed.
+// Values of preset keys: converts them to amounts, checks their range, and makes them from what a person typed.
 #pragma once
 #include <sb/core/did_you_mean.hpp>
 #include <sb/core/result.hpp>
@@ -18,7 +18,7 @@
 
 namespace sb::key {
 
-/// "yes", "off", "1" and the like; nothing for what is neither.
+/// "yes", "off", "1" and the like; no value for other text.
 inline std::optional<bool> truth_of_text(std::string_view text) {
     auto const word = lowered(trim(text));
     for (std::string_view const yes : {"1", "true", "yes", "on"})
@@ -27,13 +27,13 @@ inline std::optional<bool> truth_of_text(std::string_view text) {
         if (word == no) return false;
     return std::nullopt;
 }
-/// Words with commas between, for people.
+/// Words separated by commas, for people.
 inline std::string listed(std::string_view words) {
     std::string all;
     each_word(words, [&](std::string_view word) { all += cat(all.empty() ? "" : ", ", word); });
     return all;
 }
-/// The words of a blank-separated list.
+/// The words of a list separated by blanks.
 inline std::vector<std::string_view> words_of(std::string_view blank_separated) {
     std::vector<std::string_view> all;
     each_word(blank_separated, [&](std::string_view word) { all.push_back(word); });
@@ -42,7 +42,7 @@ inline std::vector<std::string_view> words_of(std::string_view blank_separated) 
 
 namespace detail {
 
-/// A number and the unit after it; nothing for what is no number.
+/// A number and the unit after it; no value for text that is not a number.
 inline std::optional<sb::quantity> quantity_of(std::string_view text) {
     sb::quantity q{};
     if (trim(text).empty() || !sb::read_quantity(text, q)) return std::nullopt;
@@ -111,14 +111,14 @@ inline std::string size_text(unit in, double x) {
 }
 } // namespace detail
 
-/// What stands between an unknown word and what is valid: `; did you mean "x"? `, or `; `.
+/// The text between an unknown word and the valid words: `; did you mean "x"? `, or `; `.
 template <class Words>
 std::string hint(std::string_view unknown, Words const& known) {
     auto const meant = did_you_mean(unknown, known);
     return meant.empty() ? "; " : meant + " ";
 }
 
-/// What a key takes, for messages and tables: "0.01 to 64 cores".
+/// The valid values of a key, for messages and tables: "0.01 to 64 cores".
 inline std::string valid_text(definition const& k) {
     using detail::size_text;
     switch (k.in) {
@@ -147,7 +147,7 @@ inline error not_valid(definition const& k, value const& v) {
     return caller_error(cat(k.name, ": ", json::text_of(v), " is not valid; it takes ", valid_text(k)));
 }
 
-/// The size in the key's unit; numbers and text are taken.
+/// The size in the key's unit; accepts numbers and text.
 inline result<double> read_size(definition const& k, value const& v) {
     std::optional<double> x;
     if (v.is_number()) x = number_or(v, 0);
@@ -197,7 +197,7 @@ inline result<std::vector<std::string>> read_names(definition const& k, value co
 }
 } // namespace detail
 
-/// The value as an amount in the key's unit. The error says what would be valid.
+/// The value as an amount in the key's unit. The error lists what would be valid.
 inline result<amount> read(definition const& k, value const& v) {
     switch (k.in) {
     case unit::boolean: {
@@ -230,7 +230,7 @@ inline result<amount> read(definition const& k, value const& v) {
     }
 }
 
-/// The key of that name; the error suggests the nearest.
+/// The key of that name; the error suggests the nearest name.
 inline result<definition const*> known(std::string_view name) {
     if (auto const* k = find(name)) return k;
     std::vector<std::string_view> names;
@@ -238,7 +238,7 @@ inline result<definition const*> known(std::string_view name) {
     return caller_error(cat("unknown preset key \"", name, "\"", hint(name, names), "to set a variable of the workload, write ENV_NAME"));
 }
 
-/// The value that a person's text means: numbers become numbers, lists arrays, sizes stay as written.
+/// The value that a person's text means: numbers become numbers, lists become arrays, sizes stay as written.
 inline result<value> value_of_text(definition const& k, std::string_view text) {
     text = trim(text);
     value v(text);

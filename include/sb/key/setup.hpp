@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the keys of a preset come to: what has to be set up for a run.
+// The result of a preset's keys: what must be set up for a run.
 #pragma once
 #include <cstdint>
 
@@ -9,23 +9,23 @@ namespace sb::key {
 struct setup {
     static constexpr std::int64_t none = -1;
     std::int64_t wall_ns = none; ///< of the whole tree
-    std::int64_t output_bytes = none; ///< a stream
-    std::int64_t file_bytes = none; ///< a file
-    std::int64_t open_files = none; ///< a process
+    std::int64_t output_bytes = none; ///< for each stream
+    std::int64_t file_bytes = none; ///< for each file
+    std::int64_t open_files = none; ///< for each process
     std::int64_t memory_bytes = none; ///< address space of a process
-    std::int64_t cpu_seconds = none; ///< of a process
+    std::int64_t cpu_seconds = none; ///< for each process
     std::int64_t cpus = none; ///< processors that the tree may use
-    std::int64_t user_processes = none; ///< of the payload's user, the sandbox's own among them
+    std::int64_t user_processes = none; ///< processes of the payload's user, including the sandbox's own
 
-    // of the whole tree
+    // for the whole tree
     std::int64_t tree_memory_bytes = none; ///< memory and swap together
-    std::int64_t all_files = none, file_shares = 1; ///< kept by all runs at a time, and how many these are
+    std::int64_t all_files = none, file_shares = 1; ///< files that all concurrent runs may keep, and the number of these runs
     std::int64_t tree_pids = none; ///< processes and threads at once
-    std::int64_t numbered_pids = none; ///< the same, held by process namespaces
+    std::int64_t numbered_pids = none; ///< the same limit, enforced by process namespaces
     double tree_cores = none; ///< processor time a second, in processors; fractions count
-    std::int64_t scratch_bytes = none, scratch_inodes = none; ///< of all that the run may write to
-    int level = 0; ///< step of strictness; 0: no walls
-    int copies = 1; ///< that run at the same time
+    std::int64_t scratch_bytes = none, scratch_inodes = none; ///< of everything that the run may write to
+    int level = 0; ///< security level; 0: no sandbox
+    int copies = 1; ///< copies that run at the same time
 };
 
 } // namespace sb::key

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// TIMEOUT: how long a run may take by the clock on the wall.
+// TIMEOUT: how long a run may take in wall-clock time.
 #pragma once
 #include <sb/json/write.hpp>
 #include <sb/key/definition.hpp>

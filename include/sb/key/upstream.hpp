@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Keys of the upstream that stands in for the network. They wait for it.
+// Keys of the upstream that replaces the network. They do not act until it exists.
 #pragma once
 #include <sb/key/definition.hpp>
 

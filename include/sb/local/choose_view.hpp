@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a sandbox shows of the host, put together from what a caller names.
+// Builds the view of a sandbox, the part of the host that it shows, from what a caller names.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
@@ -22,7 +22,7 @@ inline result<void> show_workspace(sandbox::view& shown, std::string const& fold
     return {};
 }
 
-/// Another place for the system folders.
+/// Takes the system folders from another place.
 inline result<void> show_system(sandbox::view& shown, std::string const& folder) {
     auto root = files::pinned::open(folder);
     if (root.has_error()) return caller_error(cat("--root ", folder, ": ", root.error().what));
@@ -34,7 +34,7 @@ inline result<void> show_system(sandbox::view& shown, std::string const& folder)
     return {};
 }
 
-/// `SRC[:DST][:ro|rw]`. A system folder is read-only, so there must be something in it to put the binding on.
+/// `SRC[:DST][:ro|rw]`. A system folder is read-only, so the place for the binding must exist in it.
 inline result<void> show_binding(sandbox::view& shown, std::string const& text) {
     SB_TRY(auto made, sandbox::parse_binding(text));
     for (auto const name : sandbox::system_folders) {
@@ -46,8 +46,8 @@ inline result<void> show_binding(sandbox::view& shown, std::string const& text) 
     return {};
 }
 
-/// The folders of a PATH that are not shown yet, read-only. A relative one means the current folder of whoever looks, and that is
-/// the workspace.
+/// The folders of a PATH that are not shown yet, read-only. A relative folder is relative to the current folder of the
+/// process that looks it up, and that is the workspace.
 inline void show_folders(sandbox::view& shown, std::string_view path) {
     split(path, ':', [&](std::string_view folder) {
         if (!folder.starts_with('/')) return;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // One command, confined and measured, in one call: for programs that embed the sandbox.
 //
-// How it works: a forked child owns all there is of the sandbox, so the caller's signals, limits and children stay as
-// they are: it makes what a worker of sb-exec makes (sandbox_site.hpp), lets the watcher run the command, takes the figures and clears up.
-// What it learnt comes back in shared memory, the two streams in files without a name. When the caller dies, the kernel
-// sends the child SIGTERM, and it ends the run and clears away all the same.
+// How it works: a forked child owns everything of the sandbox, so the caller's signals, limits and children do not change.
+// The child makes the same things as a worker of sb-exec (sandbox_site.hpp), lets the watcher run the command, takes the
+// figures and clears up. Its results come back in shared memory, and the two streams in files without a name. When the
+// caller dies, the kernel sends the child SIGTERM; the child then ends the run and still clears up.
 #pragma once
 #include <sb/cgroup/cgroup_host.hpp>
 #include <sb/core/last_resort.hpp>
@@ -35,35 +35,35 @@
 
 namespace sb::local {
 
-/// What to run, what it sees, and what holds it. Limits are of the whole tree; `limits::none` is no limit.
+/// What to run, what it sees, and its limits. Limits are for the whole tree; `limits::none` is no limit.
 struct confine_request {
     std::vector<std::string> argv; ///< a path as the command sees it, or a name to be found in /usr/local/bin, /usr/bin and /bin
-    std::string work; ///< folder that it sees at its own path, and works in; what it writes there is gone with it. Empty: none
-    std::vector<sandbox::binding> bindings; ///< more to be seen, by absolute paths
+    std::string work; ///< folder that it sees at its own path, and works in; its changes there are discarded. Empty: none
+    std::vector<sandbox::binding> bindings; ///< more files and folders that it sees, by absolute paths
     std::vector<std::string> environment{"PATH=/usr/local/bin:/usr/bin:/bin"}; ///< NAME=VALUE; HOME and TMPDIR are added
     std::string input = "/dev/null"; ///< file that becomes standard input
-    std::string groups_below; ///< v2 control group in which one of its own is made; empty: in the caller's
+    std::string groups_below; ///< v2 control group below which its own group is made; empty: below the caller's
     int level = default_level; ///< see security_level.hpp
     double wall_s = 30;
     std::int64_t memory_bytes = process::limits::none, processes = 1024, cpu_seconds = process::limits::none;
-    std::int64_t open_files = 1024; ///< a process
+    std::int64_t open_files = 1024; ///< for each process
     double cores = process::limits::none;
-    std::int64_t scratch_bytes = std::int64_t{64} << 20; ///< all that it may write; it lies in memory
-    std::int64_t output_bytes = std::int64_t{8} << 20; ///< a stream; more of it ends the run
+    std::int64_t scratch_bytes = std::int64_t{64} << 20; ///< everything that it may write; it is kept in memory
+    std::int64_t output_bytes = std::int64_t{8} << 20; ///< for each stream; more output ends the run
 };
 
-/// How it ended, and what it took.
+/// How it ended, and what it used.
 struct confined {
-    int status = 0; ///< as wait gives it, of the first process
+    int status = 0; ///< as wait returns it, of the first process
     watch::killer killed_by = watch::killer::nobody; ///< why we ended it: time, output, files
-    bool out_of_memory = false, out_of_processes = false, out_of_space = false; ///< limits that were reached
+    bool out_of_memory = false, out_of_processes = false, out_of_space = false; ///< limits that it reached
     double wall_s = 0; ///< from exec to its end
     std::optional<double> cpu_s; ///< of the whole tree
-    std::optional<std::int64_t> peak_bytes; ///< of memory; see `peak_of_tree`. Without a group unknown where it was less than the caller held
+    std::optional<std::int64_t> peak_bytes; ///< of memory; see `peak_of_tree`. Without a group it is unknown where it was less than the caller's own memory
     bool peak_of_tree = false; ///< a control group counted the tree; else it is the largest process
     std::int64_t left_running = 0; ///< processes that were alive when the first had ended, and were killed
     std::string out, err; ///< up to `output_bytes` each
-    std::vector<std::string> loose; ///< limits that do not hold for the whole tree here, each with the reason
+    std::vector<std::string> loose; ///< limits that are not enforced for the whole tree here, each with the reason
 
     bool ok() const noexcept { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
     /// One line for a person.
@@ -83,9 +83,9 @@ struct confined {
 
 namespace detail {
 
-/// What the child tells, in memory that both share.
+/// The child's results, in memory that both share.
 struct confine_report {
-    int told = 0; ///< the last to be written
+    int told = 0; ///< written last
     int status = 0;
     watch::killer killed_by = watch::killer::nobody;
     bool out_of_memory = false, out_of_processes = false, out_of_space = false, peak_of_tree = false;
@@ -93,7 +93,7 @@ struct confine_report {
     std::int64_t peak_bytes = -1, left_running = 0;
     blame wrong_on = blame::system;
     char wrong[1024] = {}; ///< why there was no run; empty: there was one
-    char loose[2048] = {}; ///< one a line
+    char loose[2048] = {}; ///< one per line
 
     template <std::size_t Size>
     static void put(char (&into)[Size], std::string_view text) noexcept { into[text.copy(into, Size - 1)] = '\0'; }
@@ -107,12 +107,12 @@ inline result<std::string> program_of(confine_request const& what, sandbox::view
     for (auto const& each : places) {
         if (!sandbox::shows(shown, each)) return caller_error(cat("command ", name, ": not visible in the sandbox; choose a workspace that contains it, or bind its folder"));
         bool const bound = std::any_of(shown.bindings.begin(), shown.bindings.end(), [&](auto const& one) { return files::is_below(each, one.target); });
-        if (bound || ::access(each.c_str(), X_OK) == 0) return each; // under a binding's name another file may be there: exec will tell
+        if (bound || ::access(each.c_str(), X_OK) == 0) return each; // a binding may put another file under this name: exec will show it
     }
     return caller_error(cat("command ", name, ": not found, or not executable"));
 }
 
-/// In the child that owns the run: what a worker of sb-exec does, once.
+/// In the child that owns the run: does what a worker of sb-exec does, once.
 class confinement {
 public:
     confinement(confine_request const& what, confine_report& told) : what_{what}, told_{told} {}
@@ -135,7 +135,7 @@ public:
         key::host can;
         learn_machine(can), learn_groups(can, groups, session.user);
         if (can.holds_trees()) session.groups = &groups;
-        run::job asked; // as its figures are told
+        run::job asked; // in the form that its figures need
         asked.setup = hold_what_can_be(as_seen_here(can));
         task.held = limits_of(asked.setup);
         SB_TRY(auto site, sandbox_site::make(session, 0, room));
@@ -148,7 +148,7 @@ public:
             task.in = input.name(), task.in_called = input.was_named() ? input.called() : std::string{};
         }
         SB_CHECK(site->make_ready(task));
-        last_resort overdue; // whatever keeps us from looking at the clock
+        last_resort overdue; // for everything that keeps us from checking the clock
         overdue.in(task.held.wall_ns + most_overdue_ns);
         auto got = runs.run(task, room, site->reaper());
         overdue.never();
@@ -168,7 +168,7 @@ private:
         return {};
     }
 
-    /// What the keys of a preset would set up. What does not hold for the whole tree here is told.
+    /// Sets up what the keys of a preset would set up. Limits that are not enforced for the whole tree here are reported.
     key::setup hold_what_can_be(key::host const& here) {
         struct asked {
             key::definition const* key;
@@ -214,8 +214,8 @@ private:
         return {};
     }
 
-    /// Linux takes the memory of whoever calls exec for the first peak of what is executed, and here that is a copy of the
-    /// caller: what is no more than that says nothing. Of a small caller it says enough.
+    /// For the first peak of a program Linux takes the memory of the process that calls exec, and here that is a copy of the
+    /// caller. A peak that is not larger says nothing. If the caller is small, it says enough.
     static bool hidden_by_caller(std::int64_t peak_bytes) noexcept {
         constexpr std::int64_t small = std::int64_t{4} << 20, grown = std::int64_t{1} << 20; // since the fork
         rusage own{};
@@ -228,11 +228,11 @@ private:
     confine_report& told_;
 };
 
-/// The child's whole life. Nothing of the caller is undone twice, so it leaves by _exit.
+/// The child's whole life. It leaves by _exit, so that nothing of the caller is cleaned up twice.
 [[noreturn]] inline void own_confinement(confine_request const& what, confine_report& told, int out, int err, pid_t caller) {
     sigset_t all;
     sigfillset(&all);
-    ::sigprocmask(SIG_SETMASK, &all, nullptr); // SIGTERM is the watcher's, and no other concerns us
+    ::sigprocmask(SIG_SETMASK, &all, nullptr); // the watcher handles SIGTERM; no other signal concerns us
     std::signal(SIGCHLD, SIG_DFL); // the caller may ignore it, and then nobody could wait for a child here
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != caller) ::_exit(1);
@@ -258,8 +258,8 @@ inline std::string whole_text(int file) {
 
 } // namespace detail
 
-/// Runs it, waits for its end, and leaves nothing of it behind. Whatever the command does is an answer; an error says why
-/// it was not run. A sandbox costs a few milliseconds to make. Threads may call this side by side.
+/// Runs it, waits for its end, and leaves nothing of it behind. Whatever the command does is a result; an error says why it
+/// was not run. A sandbox costs a few milliseconds to make. Threads may call this concurrently.
 inline result<confined> confine(confine_request const& what) {
     if (what.argv.empty()) return caller_error("no command to run");
     unique_fd const out{::memfd_create("stdout", MFD_CLOEXEC)}, err{::memfd_create("stderr", MFD_CLOEXEC)};
@@ -271,7 +271,7 @@ inline result<confined> confine(confine_request const& what) {
     auto const child = ::fork();
     if (child < 0) return last_error("fork");
     if (child == 0) detail::own_confinement(what, *told, out.get(), err.get(), caller);
-    // where the caller ignores SIGCHLD, or waits for all children elsewhere, there is nothing to take in once it has ended
+    // if the caller ignores SIGCHLD, or waits for all children elsewhere, an ended child cannot be waited for here
     if (retry([&] { return ::waitpid(child, nullptr, 0); }) < 0 && errno != ECHILD) return last_error("wait for the owner of the sandbox");
     if (told->told == 0) return system_error("the owner of the sandbox was killed");
     if (told->wrong[0] != '\0') return error{told->wrong_on, told->wrong};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a run ended and by which limit, told from what its reaper and its watcher saw.
+// How a run ended and which limit caused it, derived from what its reaper and its watcher saw.
 #pragma once
 #include <sb/core/text.hpp>
 #include <sb/filter/levels.hpp>
@@ -22,21 +22,21 @@ namespace sb::local {
 
 namespace detail {
 
-/// Without walls nobody looks, and the signal is believed.
+/// Without a sandbox nobody searches, and we trust the signal.
 inline bool reached_file_limit(watch::outcome const& got, key::setup const& held) noexcept { return held.level == 0 || got.file_limit_reached; }
 
-/// An end, and the limit that was its cause.
+/// An end, and the limit that caused it.
 struct caused_end {
     run_end end;
     key::end_cause cause = key::end_cause::none;
 };
 
-/// Names the key that holds this limit among those that were reached.
+/// Adds the key of this limit to those that were reached.
 inline void hit(key::end_cause cause, std::vector<std::string>& limits_hit) {
     auto const name = key::all_keys.ending_by(cause)->name;
     if (std::find(limits_hit.begin(), limits_hit.end(), name) == limits_hit.end()) limits_hit.emplace_back(name);
 }
-/// Makes the limit the cause of an end; its reason so far is kept in brackets where `keep_reason`.
+/// Makes the limit the cause of an end. With `keep_reason` the previous reason is kept in brackets.
 inline void blame_limit(caused_end& of, key::end_cause cause, key::setup const& held, bool keep_reason = false) {
     auto const* const key = key::all_keys.ending_by(cause);
     auto const* const rule = key->rule_of(cause);
@@ -77,8 +77,8 @@ inline run_end not_started(process::spawn_failure const& failure, key::setup con
     return end;
 }
 
-/// One copy's end. A limit is the class only when it is known to be the cause: it was we who killed, or the signal is
-/// the limit's own. An allocation that fails under RLIMIT_AS is the program's to handle, so what follows is `failed`.
+/// One copy's end. A limit is the class only when it is certainly the cause: we killed the copy, or the signal is the
+/// limit's own. A program can handle an allocation that fails under RLIMIT_AS, so the end after that is `failed`.
 inline caused_end end_of(watch::copy_end const& copy, watch::outcome const& got, key::setup const& held, std::vector<std::string>& limits_hit) {
     caused_end one;
     auto& end = one.end;
@@ -101,8 +101,8 @@ inline caused_end end_of(watch::copy_end const& copy, watch::outcome const& got,
     } else {
         end.class_ = end_class::signalled;
         end.reason = cat("signal ", *end.signal, " (", std::string_view{::strsignal(*end.signal)}, ")");
-        // anybody can raise the signal of a limit, so it is the limit's only where the limit was seen to be reached. That of processor
-        // time is each process's own; the kernel counts it by ticks
+        // Any process can send the signal of a limit, so it counts only if the limit was seen to be reached. The limit on
+        // processor time applies to each process; the kernel counts this time by ticks.
         double const used_s = copy.own_s ? *copy.own_s : copy.before_s + copy.used.user_s + copy.used.system_s, most_s = static_cast<double>(held.cpu_seconds);
         bool const all_used = held.cpu_seconds >= 0 && used_s >= most_s;
         bool const much_used = held.cpu_seconds >= 0 && used_s >= most_s * 0.8;
@@ -116,7 +116,7 @@ inline caused_end end_of(watch::copy_end const& copy, watch::outcome const& got,
 
 } // namespace detail
 
-/// The end of the whole run: of its worst copy, and of how many it is true.
+/// The end of the whole run: the end of its worst copy, and how many copies ended like that.
 inline run_end end_of_run(watch::outcome const& got, key::setup const& held, std::vector<std::string>& limits_hit, int& not_ok) {
     using key::end_cause;
     detail::caused_end worst;
@@ -132,7 +132,7 @@ inline run_end end_of_run(watch::outcome const& got, key::setup const& held, std
         if (one.end.class_ != end_class::ok) ++not_ok;
         if (&copy == &got.copies.front() || run::badness(one.end.class_) > run::badness(worst.end.class_)) worst = std::move(one);
     }
-    // what a control group or a full disk refused is the cause of a bad end, unless another cause is known already
+    // a refusal by a control group or a full disk is the cause of a bad end, unless another cause is known already
     auto const refused = [&](end_cause cause, bool so) {
         if (!so) return;
         detail::hit(cause, limits_hit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a watcher saw of a run, as every backend tells it.
+// What a watcher saw of a run, in the form of every backend.
 #pragma once
 #include <sb/watch/job.hpp>
 #include <sb/process/limits.hpp>
@@ -13,7 +13,7 @@ namespace sb::local {
 
 namespace detail {
 
-/// Figures of the control group, which counts every process of the tree, take the place of those of wait4.
+/// Figures of the control group, which counts every process of the tree, replace those of wait4.
 inline void count_group(run::run_figures& r, watch::outcome const& got) {
     auto const& group = *got.group;
     if (group.cpu_ns) {
@@ -53,12 +53,12 @@ inline run::run_figures figures_of(watch::outcome const& got, run::job const& wh
     r.left_running = got.left_running;
     r.net_rx_bytes = got.net_rx_bytes, r.net_tx_bytes = got.net_tx_bytes;
     if (got.group) detail::count_group(r, got);
-    if (!r.max_pids && got.refused_forks > 0 && what.setup.copies == 1) r.max_pids = what.setup.numbered_pids; // so many there were when one more was refused
-    if (!r.max_pids && got.processes_made == 1) r.max_pids = 1; // no peak is kept, or that of all runs, but there was one alone
+    if (!r.max_pids && got.refused_forks > 0 && what.setup.copies == 1) r.max_pids = what.setup.numbered_pids; // there were this many when one more was refused
+    if (!r.max_pids && got.processes_made == 1) r.max_pids = 1; // no peak is recorded, or only the peak of all runs, but there was only one process
     return r;
 }
 
-/// Takes the texts out of `got`.
+/// Moves the texts out of `got`.
 inline run::outcome outcome_of(watch::outcome&& got, run::job const& what) {
     run::outcome all;
     all.number = what.number;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What a session has out on the host, kept in a file that outlives it, so that nothing stays when it is killed.
+// What a session has in use on the host, written to a file that outlives it. So nothing stays when the session is killed.
 //
-// How it works: the file is written whole under another name, locked (flock), and only then given its own, so a lease is
-// never seen in part and never seen unlocked while its owner lives. Forked workers share the open description and with it
-// the lock: it is free exactly when all of them are dead. A later session takes the lock, clears away, removes the file.
-// A crash before the name is given leaves a file ".ID.MACHINE.new" and nothing else, since the rest is made after the lease.
-// A home may be shared by machines, and a lock may be seen by one of them alone: each sees to its own leases.
+// How it works: the file is written completely under another name and locked (flock). Only then does it get its own name. So
+// no other process ever sees a lease in part, or unlocked while its owner lives. Forked workers share the open description
+// and with it the lock: it is free exactly when all of them are dead. A later session takes the lock, clears up, and removes
+// the file. A crash before the file gets its name leaves only a file ".ID.MACHINE.new", because everything else is made
+// after the lease. Machines may share a home, and a lock may be visible to only one of them: each machine handles its own
+// leases.
 #pragma once
 #include <sb/cgroup/cgroup_remove.hpp>
 #include <sb/core/clock.hpp>
@@ -39,7 +40,7 @@ inline std::string this_boot() {
     return text.has_error() ? std::string{} : std::string{trim(*text)};
 }
 
-/// What tells this machine from others that may see the same files.
+/// Distinguishes this machine from others that may see the same files.
 inline std::string this_machine() {
     auto const text = read_file("/etc/machine-id");
     utsname names{};
@@ -54,7 +55,7 @@ inline bool same_file(int fd, int folder, char const* name) noexcept {
 
 } // namespace detail
 
-/// A lease for this process: `temp_folder` and `cgroups` are still to be filled in.
+/// A lease for this process: `temp_folder` and `cgroups` are filled in later.
 inline lease_record new_lease(std::string id) {
     lease_record made;
     made.id = std::move(id);
@@ -65,10 +66,10 @@ inline lease_record new_lease(std::string id) {
     return made;
 }
 
-/// The lease of a session. Whoever took it gives it back; a forked worker lets it be.
+/// The lease of a session. The process that took it gives it back; a forked worker does not.
 class held_lease {
 public:
-    /// Before anything of what `terms` names is made.
+    /// Call it before anything that `terms` names is made.
     static result<held_lease> take(std::string const& data_dir, lease_record const& terms) {
         if (!cgroup::is_session_id(terms.id)) return caller_error(cat("not a valid name of a lease: \"", terms.id, "\""));
         held_lease made;
@@ -92,20 +93,20 @@ public:
         if (owner_ == ::getpid()) (void)give_back();
     }
 
-    /// Other terms under the same name, in one step: before more is made than the lease says, and before workers are forked,
-    /// which hold the lock of the file that was theirs.
+    /// Replaces the terms under the same name, in one step. Call it before more is made than the lease says, and before
+    /// workers are forked, because they hold the lock of the file from before.
     result<void> change(lease_record const& terms) { return terms.id == name_ ? write(terms) : result<void>{caller_error("the name of a lease cannot change")}; }
-    /// When all that it names is gone.
+    /// Call it when everything that it names is gone.
     result<void> give_back() {
         owner_ = -1;
         if (::unlinkat(folder_.get(), name_.c_str(), 0) != 0 && errno != ENOENT) return last_error("remove", path_);
         file_.reset();
         return {};
     }
-    /// When not all that it names would go: a later session tries again.
+    /// For when not everything that it names could be removed: a later session tries again.
     void leave() noexcept { owner_ = -1; }
     std::string const& path() const noexcept { return path_; }
-    /// Holds the lock; a process that is not to hold it closes this.
+    /// Holds the lock; a process that must not hold it closes this.
     int fd() const noexcept { return file_.get(); }
 
 private:
@@ -116,7 +117,7 @@ private:
         for (int attempt = 0; attempt < 16; ++attempt) {
             unique_fd made{::openat(folder_.get(), unnamed.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
             if (!made) return last_error("make", cat(path_, " (", unnamed, ")"));
-            // a sweep may have come in between, and taken it for a dead one
+            // a sweep may have run in between and taken it for a dead one
             if (retry([&] { return ::flock(made.get(), LOCK_EX); }) != 0) return last_error("lock", path_);
             if (!detail::same_file(made.get(), folder_.get(), unnamed.c_str())) continue;
             if (auto const written = write_all(made.get(), line, path_); written.has_error()) {
@@ -124,7 +125,7 @@ private:
                 return written.error();
             }
             if (::renameat(folder_.get(), unnamed.c_str(), folder_.get(), name_.c_str()) != 0) return last_error("rename to", path_);
-            file_ = std::move(made); // the lock on the file before goes with its last holder
+            file_ = std::move(made); // the lock on the previous file ends with its last holder
             owner_ = ::getpid();
             return {};
         }
@@ -138,7 +139,7 @@ private:
 
 namespace detail {
 
-/// The lease in an open file; the error says what it is instead.
+/// The lease in an open file; the error says what the file is instead.
 inline result<lease_record> read_lease(int file, std::string_view name) {
     std::string text(std::size_t{64} << 10, '\0');
     auto const n = retry([&] { return ::pread(file, text.data(), text.size(), 0); });
@@ -154,7 +155,7 @@ inline result<lease_record> read_lease(int file, std::string_view name) {
     return terms;
 }
 
-/// Clears away what a dead session left; what would not go is named in `stuck`.
+/// Removes what a dead session left; what could not be removed is named in `stuck`.
 inline bool clear_away(lease_record const& terms, std::vector<std::string>& stuck) {
     auto const before = stuck.size();
     for (auto const& base : terms.cgroups)
@@ -162,7 +163,7 @@ inline bool clear_away(lease_record const& terms, std::vector<std::string>& stuc
     // while another session needs what this one switched on, the lease stays
     bool const done = stuck.size() != before || terms.switched_on.empty() || terms.cgroups.empty() || cgroup::switch_off(terms.cgroups.back(), terms.switched_on);
     if (auto const slash = terms.temp_folder.rfind('/'); slash != std::string::npos) {
-        // it looks at every folder there in the same way: label, owner, lock
+        // it checks every folder there in the same way: label, owner, lock
         files::sweep_dead_folders(slash ? terms.temp_folder.substr(0, slash) : std::string{"/"}, stuck);
     }
     return done && stuck.size() == before;
@@ -170,7 +171,7 @@ inline bool clear_away(lease_record const& terms, std::vector<std::string>& stuc
 
 } // namespace detail
 
-/// Users that leases in `data_dir` name. What is no lease is passed over: to tell of it is the sweep's part.
+/// Users that leases in `data_dir` name. Files that are not leases are skipped; the sweep reports them.
 inline std::vector<std::int64_t> leased_users(std::string const& data_dir) {
     std::vector<std::int64_t> all;
     auto const folder = files::own_folder::open(data_dir + "/leases", files::for_data);
@@ -187,9 +188,9 @@ inline std::vector<std::int64_t> leased_users(std::string const& data_dir) {
     return all;
 }
 
-/// Clears away what dead sessions of this user left, by their leases in `data_dir`; the number of leases that are done
-/// with. What stays is named in `stuck`, one line each: what could not be removed, and files that are no lease of ours. In a folder that
-/// others could exchange nothing is believed; whoever takes a lease there is told.
+/// Removes what dead sessions of this user left, according to their leases in `data_dir`; returns the number of finished
+/// leases. Everything that stays is named in `stuck`, one line each: what could not be removed, and files that are not our
+/// leases. In a folder that others could replace nothing is trusted; a session that takes a lease there gets an error.
 inline int sweep_leases(std::string const& data_dir, std::vector<std::string>& stuck) {
     auto const folder = files::own_folder::open(data_dir + "/leases", files::for_data);
     if (!folder) return 0;
@@ -203,7 +204,7 @@ inline int sweep_leases(std::string const& data_dir, std::vector<std::string>& s
         std::string_view id = name;
         bool const unnamed = id.starts_with('.') && id.ends_with(".new");
         if (unnamed) id = id.substr(1, id.size() - 5);
-        std::string_view maker; // an older version does not say it
+        std::string_view maker; // an older version does not write it
         if (auto const dot = id.find('.'); unnamed && dot != id.npos) maker = id.substr(dot + 1), id = id.substr(0, dot);
         if (!cgroup::is_session_id(id) || (!maker.empty() && !cgroup::is_session_id(maker))) {
             leave("not a lease");
@@ -216,13 +217,13 @@ inline int sweep_leases(std::string const& data_dir, std::vector<std::string>& s
         if (!file || ::fstat(file.get(), &facts) != 0) leave(std::strerror(errno));
         else if (!S_ISREG(facts.st_mode)) leave("not a file");
         else if (facts.st_uid != ::geteuid()) leave("belongs to another user");
-        else if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue; // its session lives
-        else if (!detail::same_file(file.get(), folder->fd(), name.c_str())) continue; // it was changed, or swept by another
+        else if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue; // its session is alive
+        else if (!detail::same_file(file.get(), folder->fd(), name.c_str())) continue; // it was changed, or another sweep removed it
         else if (unnamed) ::unlinkat(folder->fd(), name.c_str(), 0);
         else if (auto const terms = detail::read_lease(file.get(), id); terms.has_error()) leave(terms.error().what);
         else {
-            if (terms->boot_id != boot && terms->machine.value_or(machine) != machine) continue; // whether its session lives is seen from there alone
-            // groups do not outlive a boot, and folders of that time are found by their own label
+            if (terms->boot_id != boot && terms->machine.value_or(machine) != machine) continue; // only that machine can see whether its session is alive
+            // groups do not survive a reboot, and folders from before are found by their own label
             if (terms->boot_id == boot && !detail::clear_away(*terms, stuck)) continue;
             if (::unlinkat(folder->fd(), name.c_str(), 0) == 0) ++swept;
             else leave(std::strerror(errno));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Why a payload cannot see a command, and the bindings that show it together with what it needs.
 //
-// How it works: names are looked up as the caller, who gave the first of them. What is in a file may be a hostile program's word, so a
-// file is read as its payload could: of the workspace as its owner, elsewhere as the payload's user, regular files alone and only
-// their beginning. What those may not read is not read.
+// How it works: names are looked up as the caller, who gave the first of them. The content of a file may come from a hostile
+// program. So a file is read only as its payload could read it: in the workspace as its owner, elsewhere as the payload's
+// user. Only regular files are read, and only their beginning. What these users may not read is not read.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/read_regular.hpp>
@@ -30,19 +30,19 @@ class hidden_command {
 public:
     hidden_command(sandbox::view const& shown, process::payload_user const& payload) : shown_{&shown}, payload_{payload} {}
 
-    /// Nothing when a payload can see the file, all that links on the way to it name, and what interprets it.
+    /// No value when a payload can see the file, everything that links on the way to it name, and its interpreter.
     std::optional<std::string> why(std::string const& file) const {
         auto const& shown = *shown_;
         auto const there = sandbox::host_path(shown, file);
         auto const real = files::real_path(there);
-        if (real.has_error()) return std::nullopt; // finding it is somebody else's matter
+        if (real.has_error()) return std::nullopt; // other code reports a missing file
         hidden_files found;
         if (there == file) follow_links(file, found); // else a binding or another root shows it under this name
         auto interpreter = interpreter_of(*real);
         for (int nested = 0; !interpreter.empty() && nested < most_nested; ++nested) {
             auto const place = sandbox::host_path(shown, interpreter);
             auto const next = files::real_path(place);
-            if (next.has_error()) break; // no binding mends that
+            if (next.has_error()) break; // no binding can fix that
             if (found.first.empty()) found.before = "its interpreter ";
             if (place == interpreter) follow_links(interpreter, found);
             interpreter = interpreter_of(*next);
@@ -57,8 +57,8 @@ public:
 
 private:
     struct hidden_files {
-        std::string before, first; ///< the first of them, and what it is to the command
-        std::vector<std::string> folders; ///< that show them all
+        std::string before, first; ///< the first of them, and its relation to the command
+        std::vector<std::string> folders; ///< folders that show them all
     };
     void look_at(std::string const& file, hidden_files& found) const {
         auto const holds = [&](std::string const& each) {
@@ -68,7 +68,7 @@ private:
         if (sandbox::shows(*shown_, file) || std::any_of(found.folders.begin(), found.folders.end(), holds)) return;
         if (found.first.empty()) found.first = file;
         for (auto& each : folders_around(file)) found.folders.push_back(std::move(each));
-        // a virtual environment of Python takes its library from where it was made
+        // a virtual environment of Python takes its library from the place where it was made
         auto const real = files::real_path(folder_of(folder_of(file)) + "/pyvenv.cfg");
         if (real.has_error()) return;
         split(beginning_of(*real, std::size_t{64} << 10), '\n', [&](std::string_view line) {
@@ -76,12 +76,12 @@ private:
             if (equals != std::string_view::npos && trim(line.substr(0, equals)) == "home") look_at(cat(trim(line.substr(equals + 1)), "/python3"), found);
         });
     }
-    /// Each name on the way from a name to its file must be there for a payload, and so must the file.
+    /// A payload must see each name on the way from a name to its file, and the file itself.
     void follow_links(std::string path, hidden_files& found) const {
         for (int hop = 0; hop < most_links; ++hop) {
             std::string target(4096, '\0');
             auto const n = ::readlink(path.c_str(), target.data(), target.size());
-            bool const alternative = hop > 0 && n > 0 && files::is_below(path, "/etc"); // shown as far as it leads to programs
+            bool const alternative = hop > 0 && n > 0 && files::is_below(path, "/etc"); // shown if it leads to programs
             if (!alternative) look_at(path, found);
             if (n <= 0) { // a folder on the way may have been a link too
                 if (auto const real = files::real_path(path); !real.has_error()) look_at(*real, found);
@@ -91,7 +91,7 @@ private:
             path = without_dots(target.starts_with('/') ? target : cat(folder_of(path), "/", target));
         }
     }
-    /// Of a path from the root on; empty for what lies there.
+    /// The folder of an absolute path; empty for a file directly in the root.
     static std::string folder_of(std::string const& path) { return path.substr(0, path.rfind('/')); }
     static std::string without_dots(std::string_view path) {
         std::string made;
@@ -101,8 +101,9 @@ private:
         });
         return made;
     }
-    /// What a program needs lies beside it: below the prefix whose `bin` it is in, as with interpreters of a user's own. Where
-    /// the prefix has more that is the caller's, its `bin` and `lib`; else the folder that the program is in.
+    /// The folders that a program needs are near it: below the prefix whose `bin` contains it, for example for a user's own
+    /// interpreters. If the prefix also contains other files of the caller, only its `bin` and `lib`; without a prefix, the
+    /// folder of the program.
     static std::vector<std::string> folders_around(std::string const& file) {
         auto const folder = folder_of(file), prefix = folder_of(folder);
         if (folder.empty()) return {};
@@ -121,7 +122,7 @@ private:
             if (has(part)) all.push_back(cat(prefix, "/", part));
         return all;
     }
-    /// What `#!` names; empty for what is no script.
+    /// What `#!` names; empty for a file that is not a script.
     std::string interpreter_of(std::string const& script) const {
         auto const head = beginning_of(script, 256);
         if (!head.starts_with("#!")) return {};
@@ -129,9 +130,9 @@ private:
         auto const line = trim(rest.substr(0, rest.find('\n')));
         return std::string{line.substr(0, line.find_first_of(" \t"))};
     }
-    /// Of a file by its real path; empty when it is none that a payload could read.
+    /// The first bytes of a file, by its real path; empty when a payload could not read it.
     std::string beginning_of(std::string const& real, std::size_t most_bytes) const {
-        // from the place that shows it: whoever is below that need not pass the folders above it
+        // starts at the place that shows it: a user below that place need not pass through the folders above it
         std::string from = "/";
         bool is_work = false;
         for (auto const& each : shown_->bindings)
@@ -153,7 +154,7 @@ private:
         auto text = read_regular(below.empty() ? top.get() : inner.get(), most_bytes, real);
         return text.has_error() ? std::string{} : std::move(*text);
     }
-    static constexpr int most_links = 40, most_nested = 5; // as the kernel has them
+    static constexpr int most_links = 40, most_nested = 5; // the same limits as the kernel's
 
     sandbox::view const* shown_;
     process::payload_user payload_;

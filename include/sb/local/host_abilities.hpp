@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What keys have to know of this machine and process to make their plans, and what the watcher is told of a setup.
+// What keys must know about this machine and process to make their plans, and the limits that the watcher gets from a setup.
 #pragma once
 #include <sb/filter/levels.hpp>
 #include <sb/key/list.hpp>
@@ -33,7 +33,7 @@ inline key::host as_seen_here(key::host host) {
     return host;
 }
 
-/// What the watcher is told of a setup.
+/// The watcher's limits, from a setup.
 inline process::limits limits_of(key::setup const& s) {
     process::limits held;
     held.wall_ns = s.wall_ns, held.output_bytes = s.output_bytes, held.file_bytes = s.file_bytes, held.open_files = s.open_files;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the backends of this machine have in common: a pool of worker processes, each a lane.
+// The common part of the backends of this machine: a pool of worker processes, each one a lane.
 #pragma once
 #include <sb/local/local_lane.hpp>
 #include <sb/local/worker_pool.hpp>
@@ -33,7 +33,7 @@ protected:
     explicit local_backend(run::backend_facts facts = {}) : facts_{std::move(facts)} {}
     /// Where the runs of a worker happen.
     virtual site_maker sites() { return &plain_site::make; }
-    /// What is built ahead of the first run.
+    /// Builds what the first run needs, ahead of it.
     virtual result<void> prepare(worker_pool&) { return {}; }
 
     run::backend_facts facts_;

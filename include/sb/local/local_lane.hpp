@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A lane whose runs a worker process makes on this machine.
+// A lane whose runs are made by a worker process on this machine.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/text.hpp>
@@ -19,12 +19,12 @@ namespace sb::local {
 
 class local_lane final : public run::lane {
 public:
-    /// Both are its backend's, and outlive it.
+    /// Both belong to the backend, and outlive the lane.
     local_lane(worker& by, files::session_folder& folder) : by_{&by}, folder_{&folder} {}
 
     result<void> start(run::job const& what) override {
         SB_CHECK(by_->send(what));
-        auto& asked = begun_.emplace_back(); // what its answer is read by
+        auto& asked = begun_.emplace_back(); // needed to read its answer
         asked.number = what.number, asked.setup = what.setup, asked.is_check = what.is_check;
         return {};
     }
@@ -32,7 +32,7 @@ public:
     result<std::optional<run::outcome>> take() override {
         bool const there = by_->has_answer() || by_->look_for_answers();
         if (there && !by_->has_answer()) return std::optional<run::outcome>{};
-        SB_TRY(auto answer, by_->receive()); // an error when nobody is there
+        SB_TRY(auto answer, by_->receive()); // an error when the worker is gone
         if (answer.got.killed_by == watch::killer::request) return system_error(cat("worker ", by_->number(), " was stopped from outside"));
         if (begun_.empty()) return system_error(cat("worker ", by_->number(), " answered without being asked"));
         auto const asked = std::move(begun_.front());
@@ -47,7 +47,7 @@ public:
 
     result<void> keep(std::string const& name) override {
         SB_CHECK(by_->send_keep(name));
-        auto const folders = by_->receive(); // what went wrong there leaves the streams
+        auto const folders = by_->receive(); // an error there does not affect the streams
         auto const called = cat(folder_->path(), "/", name);
         auto const folder = files::open_folder(folder_->fd(), name.c_str());
         if (!folder) return folders.has_error() ? folders.error() : last_error("open", called);

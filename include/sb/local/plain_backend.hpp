@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Backends without a sandbox: a session, a process group, a clean environment and private folders, and rlimits unless
-// nothing is to be limited. They need no privilege and no kernel feature beyond Linux 4.
+// Backends without a sandbox: a session, a process group, a clean environment and private folders, and rlimits unless limits
+// are switched off. They need no privilege and no kernel feature beyond Linux 4.
 #pragma once
 #include <sb/cgroup/cgroup_limits.hpp>
 #include <sb/local/local_backend.hpp>
@@ -12,7 +12,8 @@ namespace sb::local {
 
 namespace detail {
 
-/// The same on every backend: the kernel adds a process's figures to those of whoever waits for it, the reaper in the end.
+/// The same on every backend: the kernel adds a process's figures to those of its waiting parent, and finally to the
+/// reaper's.
 inline std::map<std::string, std::string> traffic_sources() {
     return {{"read_bytes", "wait4, all processes that were waited for; read from storage"},
             {"write_bytes", "wait4, all processes that were waited for; to be written to storage"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a sandbox can hold here: by control groups, else by process namespaces, within the size of the machine.
+// The limits that a sandbox can enforce here: by control groups, else by process namespaces, within the size of the machine.
 #pragma once
 #include <sb/cgroup/cgroup_host.hpp>
 #include <sb/cgroup/cgroup_limits.hpp>

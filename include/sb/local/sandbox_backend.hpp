@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The backend that sandboxes: from what the caller asked for to what can be had, what the sandboxes of a session share, and the
-// lease that lets a later session clear up after this one.
+// The backend that sandboxes. It turns the caller's request into what is possible here, and owns what the sandboxes of a
+// session share, and the lease that lets a later session clear up after this one.
 #pragma once
 #include <sb/core/secret.hpp>
 #include <sb/cgroup/cgroup_host.hpp>
@@ -28,7 +28,7 @@
 
 namespace sb::local {
 
-/// What the caller asked of the sandbox.
+/// The caller's choices for the sandbox.
 struct sandbox_choices {
     std::string work; ///< empty: the current folder
     std::string system; ///< --root; empty: the host's
@@ -41,17 +41,17 @@ struct sandbox_choices {
     std::string groups_below; ///< --cgroup; empty: the caller's own control group
 };
 
-/// Runs in sandboxes, as far as the caller's process prepares them.
+/// Runs in sandboxes: the part that the caller's process prepares.
 class sandbox_backend final : public local_backend {
 public:
-    /// Looks at the host and takes a lease. `path` is the workload's PATH.
+    /// Examines the host and takes a lease. `path` is the workload's PATH.
     static result<std::unique_ptr<sandbox_backend>> make(sandbox_choices const& asked, std::string const& data_dir, std::string_view path) {
         auto made = std::unique_ptr<sandbox_backend>{new sandbox_backend};
         auto& all = made->session_;
         made->data_dir_ = data_dir;
         SB_CHECK(made->choose_view(asked, path));
         SB_CHECK(made->check_own_folders(data_dir, asked.keeps));
-        // the owner of what a session leaves behind is the same from one to the next
+        // files that a session leaves behind have the same owner in every session
         bool const leaves_files = std::any_of(all.shown.bindings.begin(), all.shown.bindings.end(), [](sandbox::binding const& each) { return each.writable; });
         process::user_wish wish{leaves_files, {}};
         if (::geteuid() == 0) wish.taken = leased_users(data_dir);
@@ -81,7 +81,7 @@ public:
         if (owner_ != ::getpid()) return;
         local_backend::close();
         if (groups_ && groups_->restore().has_error() && lease_) lease_->leave();
-        if (groups_ && groups_->kind() == cgroup::cgroup_kind::v2) { // who switched something on that we needed could not switch it off before
+        if (groups_ && groups_->kind() == cgroup::cgroup_kind::v2) { // another session that switched on something we needed could not switch it off before
             std::vector<std::string> stuck;
             sweep_leases(data_dir_, stuck);
         }
@@ -123,13 +123,13 @@ private:
         return {};
     }
 
-    /// What is ours on the host is not to be written to by runs, and what earlier runs left not to be read by later ones.
+    /// Runs must not write to our own folders on the host, and later runs must not read what earlier runs left.
     result<void> check_own_folders(std::string const& data_dir, bool keeps) const {
         auto const& shown = session_.shown;
         auto const check = [&](std::string const& path, files::folder_use const& use, bool closed) -> result<void> {
             std::vector<std::string> missing;
             auto const own = files::own_folder::open_nearest(path, use, missing);
-            if (own.has_error()) return {}; // told when something is to be made there
+            if (own.has_error()) return {}; // reported when something must be made there
             auto const wrong = [&](std::string_view shown_by, std::string_view why) {
                 return caller_error(cat(use.what, " ", path, ": is in ", shown_by, ", where ", why, "; choose another with ", use.choose));
             };
@@ -148,7 +148,7 @@ private:
     result<void> take_groups(std::string const& data_dir, std::string const& below) {
         auto terms = new_lease(cgroup::random_id());
         if (::geteuid() == 0 && process::all_payload_ids.contains(session_.user.uid) && session_.user.uid != process::first_payload_id) terms.uid = session_.user.uid;
-        if (auto const temp = files::real_path(files::temporary_folder()); !temp.has_error()) terms.temp_folder = *temp + "/"; // what has our label there
+        if (auto const temp = files::real_path(files::temporary_folder()); !temp.has_error()) terms.temp_folder = *temp + "/"; // contents that carry our label
         auto const write_down = [&]() -> result<void> {
             if (lease_) return lease_->change(terms);
             SB_TRY(auto lease, held_lease::take(data_dir, terms));
@@ -163,7 +163,7 @@ private:
         SB_TRY(auto found, std::move(found_or_not));
         learn_groups(can_, found, session_.user);
         if (!can_.holds_trees()) return {};
-        if (lease_ && terms.switched_on != found.switched_on()) { // the kernel did not take all
+        if (lease_ && terms.switched_on != found.switched_on()) { // the kernel did not accept all
             terms.switched_on = found.switched_on();
             SB_CHECK(lease_->change(terms));
         }

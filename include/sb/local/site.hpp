@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the runs of a worker happen: made ready before each, looked at after it. This one has no walls: private folders,
-// and a reaper that shares the host's processes.
+// The place where the runs of a worker happen: prepared before each run, checked after it. This one has no sandbox, only
+// private folders and a reaper that shares the host's processes.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
@@ -17,26 +17,26 @@ namespace sb::local {
 class site {
 public:
     virtual ~site() = default;
-    /// Builds what a run at this level needs ahead of the first.
+    /// Builds what a run at this level needs, ahead of the first.
     virtual result<void> prepare(int level) = 0;
-    /// Before a run: a clean place, a reaper that lives, limits in force. Adds to the job what only the site knows.
+    /// Before a run: a clean place, a living reaper, limits in force. Adds to the job what only the site knows.
     virtual result<void> make_ready(watch::job& job) = 0;
-    /// The place as the run before left it, for checks.
+    /// The place as the previous run left it, for checks.
     virtual result<void> look(watch::job& job) = 0;
     virtual process::reaper_link& reaper() = 0;
-    /// Before a run: the next one is likely to find the place just as this one.
+    /// Before a run: the next run will probably find the place in the same state.
     virtual bool again() const { return false; }
-    /// While a run is under way: time to see to the next.
+    /// While a run is in progress: time to prepare the next.
     virtual void under_way() {}
-    /// Before a run is ended by force: gives it the processor time to die in.
+    /// Before a run is killed: gives it the processor time that it needs to die.
     virtual void release() {}
-    /// Processor time so far of what serves the runs, for telling it from that of others.
+    /// Processor time used so far by the helpers of the runs, to distinguish it from that of others.
     virtual std::int64_t helpers_cpu_ns() const = 0;
     /// After a run: figures that only the site can take.
     virtual void finish(watch::outcome& got) = 0;
-    /// Moves what the last run left into the folder `kept`, which it makes.
+    /// Moves what the last run left into the folder `kept`, which this makes.
     virtual result<void> keep(files::session_folder const& in, std::string const& name) = 0;
-    /// Removes all it made.
+    /// Removes everything that it made.
     virtual void close() = 0;
 };
 
@@ -47,7 +47,7 @@ class plain_site final : public site {
 public:
     static result<std::unique_ptr<site>> make(files::session_folder& session, std::size_t number, process::order_room& room) {
         SB_TRY(auto folders, files::workspace::make(session, cat("worker", number)));
-        SB_CHECK(process::adopt_orphans()); // should the reaper die before its time
+        SB_CHECK(process::adopt_orphans()); // in case the reaper dies early
         return std::unique_ptr<site>{new plain_site{std::move(folders), room}};
     }
     result<void> prepare(int) override { return {}; }
@@ -76,7 +76,7 @@ public:
 private:
     plain_site(files::workspace folders, process::order_room& room) : folders_{std::move(folders)}, room_{&room} {}
 
-    /// It kills all that is left of its runs before it ends; what a dead one left has come to us.
+    /// It kills all that is left of its runs before it ends. What a dead reaper left is our child now.
     void end_reaper() {
         if (!reaper_.socket) return;
         reaper_.socket.reset();

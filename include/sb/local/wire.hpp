@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Jobs and outcomes between lanes and their workers: two ends of one program, so plain bytes do.
+// Jobs and outcomes between lanes and their workers. Both ends are the same program, so plain bytes are enough.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -19,7 +19,7 @@
 
 namespace sb::local {
 
-/// Appends what it is given.
+/// Appends the values that it is given.
 class packer {
 public:
     template <class T>
@@ -42,8 +42,7 @@ private:
     std::string text_;
 };
 
-/// Takes it out again, in the same order. The other end is ourselves: a short message is a broken promise, and reads
-/// as zeros.
+/// Reads them in the same order. The other end is our own program: a short message is a bug, and reads as zeros.
 class unpacker {
 public:
     explicit unpacker(std::string_view text) : rest_{text} {}
@@ -94,13 +93,13 @@ void pass_outcome(Wire& wire, Outcome& got) {
     pass_captured(wire, got.out), pass_captured(wire, got.err);
 }
 
-/// Until the socket can be used, also where it is set not to wait.
+/// Waits until the socket can be used, even if it is non-blocking.
 inline bool await(int socket, short event) {
     pollfd one{socket, event, 0};
     return retry([&] { return ::poll(&one, 1, -1); }) > 0;
 }
 
-/// Messages on their way: a length, then that many bytes.
+/// Outgoing messages: a length, then that many bytes.
 class outbox {
 public:
     void put(std::string_view text) {
@@ -108,7 +107,7 @@ public:
         left_.append(reinterpret_cast<char const*>(&size), sizeof size);
         left_.append(text);
     }
-    /// Sends all there is; without `wait` only what the other end has room for. False when nobody is there.
+    /// Sends everything; without `wait` only as much as the other end has room for. False when the other end is gone.
     bool send(int socket, bool wait) {
         std::size_t sent = 0;
         while (sent < left_.size()) {
@@ -134,10 +133,10 @@ inline result<void> send_message(int socket, std::string_view text) {
     return {};
 }
 
-/// Messages as they arrive; one look at the socket may bring several.
+/// Incoming messages; one read of the socket may bring several.
 class inbox {
 public:
-    /// The next one, waited for, and good until the next call. Nothing when the other end is gone.
+    /// Waits for the next message, which is valid until the next call. No value when the other end is gone.
     std::optional<std::string_view> receive(int socket) {
         while (!has_one())
             if (!await(socket, POLLIN) || !take_in(socket)) return std::nullopt;
@@ -147,7 +146,7 @@ public:
         if (begin_ == end_) begin_ = end_ = 0;
         return text;
     }
-    /// Reads once: whatever there is, be it a part of a message. False when the other end is gone.
+    /// Reads once, whatever is there, even a part of a message. False when the other end is gone.
     bool take_in(int socket, int flags = 0) {
         if (begin_ > 0) room_.erase(0, begin_), end_ -= begin_, begin_ = 0;
         if (auto const wanted = end_ + least_read; room_.size() < wanted) room_.resize(std::max(wanted, room_.size() * 2));
@@ -156,7 +155,7 @@ public:
         if (n > 0) end_ += static_cast<std::size_t>(n);
         return n > 0;
     }
-    /// A whole message is here: a poll of the socket knows nothing of it.
+    /// A complete message is here; polling the socket would not show it.
     bool has_one() const noexcept { return end_ - begin_ >= sizeof(std::size_t) && end_ - begin_ - sizeof(std::size_t) >= next_size(); }
 
 private:
@@ -167,7 +166,7 @@ private:
     }
     static constexpr std::size_t least_read = std::size_t{16} << 10;
     std::string room_;
-    std::size_t begin_ = 0, end_ = 0; // what has arrived and was not taken
+    std::size_t begin_ = 0, end_ = 0; // the bytes that arrived and were not taken yet
 };
 
 } // namespace sb::local

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A worker: a small process in which runs happen, one after the other.
 //
-// How it works: a backend forks its workers before the session reads anything large, and each worker waits on a socket for jobs,
-// runs them (watch/watch.hpp) in its site (site.hpp) and answers with what happened. A process of its own keeps the
-// runs of one worker apart from those of another, and its reaper keeps the peak memory of a payload honest, because Linux
-// counts the memory of whoever called exec as the payload's first peak. When the session dies, by whatever signal, the
-// kernel tells its workers: they end their run and clear up. When a worker dies, its reaper and its payload die with
-// it, and what is left of the tree comes to the session, which is a subreaper too. A worker that does not come to an end
-// when it should is killed: by the session that told it to end, and by the kernel when the session is dead or a run is
-// overdue.
+// How it works: a backend forks its workers before the session reads anything large. Each worker waits on a socket for jobs,
+// runs them (watch/watch.hpp) in its site (site.hpp) and answers with what happened. Because a worker is a process, its runs
+// are separate from those of another. Its reaper keeps the peak memory of a payload correct, because Linux counts the memory
+// of the process that calls exec as the payload's first peak. When the session dies, by whatever signal, the kernel tells
+// its workers: they end their run and clear up. When a worker dies, its reaper and its payload die with it. The rest of its
+// tree comes to the session, which is a subreaper too. A worker that does not end in time is killed: by the session that
+// told it to end, or by the kernel when the session is dead or a run is overdue.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/last_resort.hpp>
@@ -40,11 +39,11 @@ namespace sb::local {
 
 enum class errand : std::uint8_t {
     prepare, ///< builds the site ahead of the first run
-    run, ///< in clean folders, or a check in the folders as the run before left them
-    keep ///< moves those folders aside, under a name
+    run, ///< in clean folders; a check runs in the folders as the previous run left them
+    keep ///< moves those folders elsewhere, under a name
 };
 
-/// What a worker may do with processors.
+/// How a worker may use processors.
 struct worker_cpus {
     bool spare = false; ///< see watch_calls
     machine::home_cpu home = {};
@@ -52,7 +51,7 @@ struct worker_cpus {
 
 class worker {
 public:
-    /// Forks. `others` are workers made before: the child closes its copies of their ends.
+    /// Forks. `others` are workers made before; the child closes its copies of their ends.
     static result<worker> make(files::session_folder& session, std::size_t number, std::vector<worker> const& others, site_maker const& make_site, worker_cpus const& cpus) {
         worker made;
         made.cpus_ = cpus;
@@ -66,14 +65,14 @@ public:
         made.number_ = number;
         auto const session_pid = ::getpid();
         sigset_t before;
-        block_all_signals(&before); // a handler of the session's program is not for the worker
+        block_all_signals(&before); // the worker must not run a handler of the session's program
         made.pid_ = ::fork();
         if (made.pid_ < 0) {
             auto const wrong = last_error("fork");
             ::sigprocmask(SIG_SETMASK, &before, nullptr);
             return wrong;
         }
-        ::setpgid(made.pid_, 0); // by whichever of the two is first: what a worker starts is known by its group, or has a session of its own
+        ::setpgid(made.pid_, 0); // called by both parent and child; a worker's processes are recognized by its group, unless they have a session of their own
         if (made.pid_ > 0) {
             ::sigprocmask(SIG_SETMASK, &before, nullptr);
             return made;
@@ -86,13 +85,13 @@ public:
         for (int const s : {SIGINT, SIGTERM, SIGHUP}) std::signal(s, SIG_DFL);
         if (unique_fd const null{::open("/dev/null", O_RDWR | O_CLOEXEC)}; null) ::dup2(null.get(), 0), ::dup2(null.get(), 1);
         made.serve(session, theirs.get(), session_pid, make_site);
-        ::_exit(0); // nothing of the session is undone twice
+        ::_exit(0); // so that nothing of the session is cleaned up twice
     }
 
     int socket() const noexcept { return socket_.get(); }
     pid_t pid() const noexcept { return pid_; }
     std::size_t number() const noexcept { return number_; }
-    /// Files with the first copy's output, for jobs that keep it; they are overwritten by the next.
+    /// Files with the first copy's output, for jobs that keep it; the next such job overwrites them.
     int out() const noexcept { return out_.get(); }
     int err() const noexcept { return err_.get(); }
 
@@ -114,14 +113,15 @@ public:
         wire(level);
         return send_message(socket_.get(), wire.text());
     }
-    /// Takes what there is of answers, without waiting for more; false when nobody is there any more. A worker sends as much of one as
-    /// there is room for and then makes its next run.
+    /// Reads the answers that are there, without waiting for more; false when the worker is gone. A worker sends as much of
+    /// an answer as there is room for, and then makes its next run.
     bool look_for_answers() { return answers_.take_in(socket_.get(), MSG_DONTWAIT); }
-    /// A whole answer is here already: a poll of `socket` knows nothing of it.
+    /// A complete answer is already here; polling `socket` would not show it.
     bool has_answer() const noexcept { return answers_.has_one(); }
-    /// Closes our end: a worker that has something to say finds nobody, and ends.
+    /// Closes our end: a worker that wants to send something finds nobody, and ends.
     void hang_up() noexcept { socket_.reset(); }
-    /// Waits until it has ended, and kills it when it has not by then (monotonic). True when it ended by itself, and so cleared up.
+    /// Waits until it has ended. Kills it if it has not ended by then (monotonic). True when it ended by itself, and so
+    /// cleared up.
     bool await_end(std::int64_t until_ns) const noexcept {
         unique_fd const end{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
         pollfd one{end.get(), POLLIN, 0};
@@ -131,10 +131,10 @@ public:
         return retry([&] { return ::waitpid(pid_, &status, 0); }) > 0 && WIFEXITED(status);
     }
     struct answer {
-        std::uint64_t number; ///< of the job; 0 for what is none
+        std::uint64_t number; ///< of the job; 0 for a message that is not a job
         watch::outcome got;
     };
-    /// The answer to what was sent; waits for it.
+    /// Waits for the answer to what was sent.
     result<answer> receive() {
         auto const text = answers_.receive(socket_.get());
         if (!text) return system_error(cat("worker ", number_, " (process ", pid_, ") died"));
@@ -149,7 +149,7 @@ public:
     }
 
 private:
-    /// Tells what others use of the machine from what we do.
+    /// Separates what others use of the machine from what we use.
     struct usage_watch {
         machine::noise_watch looks;
         pid_t session = -1;
@@ -157,7 +157,7 @@ private:
     };
     static std::int64_t tree_cpu_ns(watch::outcome const& got) {
         auto all = got.orphans;
-        double before_s = 0; // counted by a group too, unless the process waited for its call
+        double before_s = 0; // also counted by a group, unless the process waited for its call
         for (auto const& each : got.copies) all.add(each.used), before_s += each.before_s;
         bool const grouped = got.group && got.group->cpu_ns;
         auto const runs_ns = grouped ? std::max<std::int64_t>(*got.group->cpu_ns - got.reaper_cpu_ns, 0) : static_cast<std::int64_t>((all.user_s + all.system_s) * 1e9);
@@ -165,9 +165,9 @@ private:
     }
 
     static constexpr int session_is_dead = SIGUSR1;
-    static constexpr std::int64_t most_overdue_ns = 30'000'000'000; // of a run, beyond its limit: its start, its end, and a starved machine
-    static constexpr std::int64_t most_ending_ns = 5'000'000'000; // of a run whose session is dead
-    static constexpr std::int64_t most_clearing_ns = 60'000'000'000; // up behind it
+    static constexpr std::int64_t most_overdue_ns = 30'000'000'000; // for a run, beyond its limit: its start, its end, and a starved machine
+    static constexpr std::int64_t most_ending_ns = 5'000'000'000; // for a run whose session is dead
+    static constexpr std::int64_t most_clearing_ns = 60'000'000'000; // for clearing up after it
 
     static last_resort& without_session() noexcept {
         static last_resort one;
@@ -177,9 +177,10 @@ private:
         static last_resort one;
         return one;
     }
-    /// The end of the session is heard whatever we wait for, and SIGTERM, as a session would send it, where we look for that.
+    /// A signal tells us that the session is dead, whatever we wait for. We then send SIGTERM to ourselves, as the session
+    /// would, and it is noticed at the places that check for it.
     static void hear_of_death() noexcept {
-        (void)without_session(); // made before a signal can come
+        (void)without_session(); // created before a signal can come
         struct sigaction act {};
         act.sa_handler = [](int) {
             int const code = errno;
@@ -200,7 +201,7 @@ private:
         ::sigprocmask(SIG_SETMASK, &all, before);
     }
 
-    /// In the child: answers until the session is gone or says SIGTERM.
+    /// In the child: answers until the session is gone or sends SIGTERM.
     void serve(files::session_folder& session, int socket, pid_t session_pid, site_maker const& make_site) {
         auto runs = watch::watcher::make(out_.get(), err_.get());
         auto room = process::order_room::make();
@@ -212,7 +213,7 @@ private:
             if (made.has_error()) broken = made.error().what;
             else here = std::move(*made);
         }
-        // an answer is packed and sent while the next run is under way, so that neither waits for the session to wake up
+        // an answer is packed and sent while the next run is in progress, so that neither waits for the session to wake up
         struct debt {
             std::string wrong;
             answer made;
@@ -220,7 +221,7 @@ private:
         std::optional<debt> owed;
         inbox orders;
         outbox answers;
-        auto const pay = [&](bool wait) { // a session that does not read is waited for between runs, not in one
+        auto const pay = [&](bool wait) { // a session that does not read is waited for between runs, not during one
             if (owed) {
                 packer wire;
                 wire(owed->wrong);
@@ -252,19 +253,20 @@ private:
         if (!here) return;
         if (::getppid() != session_pid) without_session().in(most_clearing_ns);
         here->close();
-        // the session would remove its own folder; when it is dead, the last of its workers does
+        // the session removes its own folder; when it is dead, the last of its workers does
         if (::getppid() == session_pid) return;
         if (auto const left = files::names_in(session.fd()); left && *left == std::vector<std::string>{"owner"}) (void)session.remove();
     }
 
-    /// What programs find in their HOME decides what they do (jq reads a file of it, Python runs one), and there the run that is to be
-    /// judged had its way.
+    /// Programs act on files in their HOME (jq reads one, Python runs one). The run that is to be checked could write there,
+    /// so a check does not get that HOME.
     static void hide_home(std::vector<std::string>& environment) {
         for (auto& each : environment)
             if (each.starts_with("HOME=")) each.insert(0, "SB_");
         environment.emplace_back("HOME=/");
     }
-    /// What a run wrote, for a check to read: what that runs may be the run's, and is to change neither the output nor later checks'.
+    /// A copy of a run's output, for a check to read. The check may start programs of the run, and these must not change the
+    /// output or what later checks see.
     static result<unique_fd> sealed_copy(int output) {
         constexpr unsigned no_exec = 8; // MFD_NOEXEC_SEAL, Linux 6.3
         unique_fd made{::memfd_create("output", MFD_CLOEXEC | MFD_ALLOW_SEALING | no_exec)};
@@ -321,7 +323,7 @@ private:
         if (!is_check) {
             SB_CHECK(here.make_ready(job));
         } else if (auto const ready = here.look(job); ready.has_error()) {
-            got.trouble = ready.error().what; // the run had to be ended with all that was around it: its check is not passed, and the next run is another matter
+            got.trouble = ready.error().what; // the run had to be ended with everything around it: its check fails, and the next run is not affected
             return {};
         } else {
             hide_home(job.environment);

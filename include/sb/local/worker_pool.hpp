@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The workers of a session and the folder they work in.
 //
-// How it works: a worker clears up after its runs. What one leaves that was killed comes to this process, which adopts orphans
-// for as long as there is a pool, and is ended with it: every child in a worker's process group, and those in another session
-// that were not there before the pool, as all that a run starts is. Other children of an embedding program are left alone.
+// How it works: a worker clears up after its runs. The processes that a killed worker leaves become children of this
+// process, which adopts orphans as long as the pool exists. When the pool ends, it kills every child in a worker's process
+// group, and every child in another session that was not there before the pool, because everything that a run starts is in
+// another session. Other children of an embedding program are not touched.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/process/tree.hpp>
@@ -23,7 +24,7 @@
 
 namespace sb::local {
 
-/// The workers and their folder. Make it before much memory is used.
+/// The workers and their folder. Make it before the process uses much memory.
 class worker_pool {
 public:
     static result<worker_pool> make(int jobs, site_maker const& make_site = &plain_site::make) {
@@ -43,7 +44,7 @@ public:
         }
         return pool;
     }
-    /// Builds all sites for runs at this level; the first error when one cannot be.
+    /// Builds all sites for runs at this level; the first error when one cannot be built.
     result<void> prepare(int level) {
         for (auto& each : slots_) SB_CHECK(each.send_prepare(level));
         result<void> all{};
@@ -72,11 +73,11 @@ public:
     }
 
 private:
-    static constexpr std::int64_t most_ending_ns = 10'000'000'000; // of a run and of clearing up behind it; then we do the latter
+    static constexpr std::int64_t most_ending_ns = 10'000'000'000; // for a run and for clearing up after it; then we clear up ourselves
 
     worker_pool() = default;
 
-    /// With each that dies the next generation comes up to us.
+    /// When a process dies, its children become ours.
     void end_orphans() const {
         auto const is_ours = [&](pid_t child) {
             auto const group = ::getpgid(child);
@@ -90,7 +91,7 @@ private:
             });
             if (left.empty()) return;
             for (auto const child : left) {
-                if (auto const group = ::getpgid(child); group > 1) ::kill(-group, SIGKILL); // dies as one: no fork slips through
+                if (auto const group = ::getpgid(child); group > 1) ::kill(-group, SIGKILL); // a group dies as one: no fork escapes
                 ::kill(child, SIGKILL);
                 while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
             }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Which processors there are for us, and one of them as the home of processes that wake each other all the time.
+// Which processors we may use, and one of them as the home of processes that wake each other all the time.
 //
-// How it works: who is woken up is sent to a processor that sleeps, if there is one. For two that take turns of a few
-// microseconds that is the wrong advice: the other processor takes longer to wake up than the turn lasts. Where every slot
-// of a session has a processor to itself, slot and reaper therefore keep to theirs; the payload never does. While
-// others want that processor too the two go wherever there is room.
+// How it works: the kernel sends a woken process to an idle processor, if there is one. This is wrong for two processes that
+// take turns of a few microseconds: the other processor takes longer to wake up than the turn lasts. So where every worker
+// of a session has a processor to itself, worker and reaper stay on it; the payload never does. While others want that
+// processor too, the two run wherever there is room.
 #pragma once
 #include <sb/machine/machine_noise.hpp>
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace sb::machine {
 
 namespace detail {
-/// While this process keeps to its home: all that it may use.
+/// While this process keeps to its home: all processors that it may use.
 inline cpu_set_t* all_but_home() noexcept {
     static cpu_set_t all;
     return &all;
@@ -43,7 +43,7 @@ inline int usable_cpus() noexcept {
     return std::max(CPU_COUNT(&mine), 1);
 }
 
-/// `count` of the processors that we may use, beginning at the `first`-th and going round.
+/// `count` of the processors that we may use, starting at the `first`-th and wrapping around.
 inline cpu_set_t choose_cpus(std::int64_t count, std::size_t first) noexcept {
     auto const mine = allowed_cpus();
     cpu_set_t chosen;
@@ -56,11 +56,11 @@ inline cpu_set_t choose_cpus(std::int64_t count, std::size_t first) noexcept {
     return chosen;
 }
 
-/// Of this process, which has no threads, and of one helper at a time.
+/// The home of this process, which has no threads, and of one helper at a time.
 class home_cpu {
 public:
-    home_cpu() = default; ///< none: we run wherever there is room
-    /// The `number`-th of the processors that we may use. `neighbours` of our kind have one each of the others.
+    home_cpu() = default; ///< no home: we run wherever there is room
+    /// The `number`-th of the processors that we may use. `neighbours` processes like us have one of the others each.
     home_cpu(std::size_t number, int neighbours) noexcept
         : neighbours_{neighbours}, wanted_{true}, all_{allowed_cpus()}, home_{choose_cpus(1, number)} {}
 
@@ -74,7 +74,8 @@ public:
         if (helper <= 0 || (helper == helper_ && away_ == helper_is_away_)) return;
         if (::sched_setaffinity(helper, sizeof home_, away_ ? &all_ : &home_) == 0) helper_ = helper, helper_is_away_ = away_;
     }
-    /// More work than the neighbours can do: others want our processor too. The more often they come the longer we stay away.
+    /// Others want our processor too if there is more work than the neighbours can do. The more often this happens, the
+    /// longer we stay away.
     void saw(machine_noise const& meanwhile) noexcept {
         if (!wanted_) return;
         if (meanwhile.others_cpu_s > meanwhile.window_s * (neighbours_ + busy_share)) {
@@ -93,7 +94,7 @@ public:
     }
 
 private:
-    // of a processor; the kernel's own work is among it, and a short look counts it coarsely
+    // shares of a processor; they include the kernel's own work, and a short look measures them coarsely
     static constexpr double busy_share = 0.3, calm_share = 0.12;
     static constexpr double most_calm_s = 60;
     int neighbours_ = 0;
@@ -101,7 +102,7 @@ private:
     cpu_set_t all_{}, home_{};
     double calm_s_ = 0, calm_others_s_ = 0; // since others were last seen
     double calm_wanted_s_ = 0.25; // doubled with each return
-    pid_t helper_ = -1; // that was settled last
+    pid_t helper_ = -1; // the helper that was settled last
     bool helper_is_away_ = false;
 };
 

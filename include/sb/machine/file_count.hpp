@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// How many files a run keeps in the kernel's table, which is one for the whole machine: no limit of Linux's holds their sum.
+// How many files a run keeps in the kernel's file table. There is one table for the whole machine, and no Linux limit bounds
+// the sum for a run.
 //
-// How it works: while a run lasts, the machine's own number is read now and then, which costs next to nothing. Only when it
-// has grown by as much as the run may have is the run looked at: its processes are those that descend from process 1 of its
-// sandbox, to which orphans go, and what each holds is added up: its table of open files, and its mappings of files, for each
-// may keep one that is closed. Who descends from whom everybody may read, and how long a table is; mappings not: a
-// program that may be run and not read hides them from a caller without rights. What is hidden counts as all that it can be, in
-// sum as no more than the machine has more. What is under way in sockets cannot be seen, but the kernel bounds it by
-// RLIMIT_NOFILE of each process.
+// How it works: while a run lasts, the machine's own count is read now and then, which costs next to nothing. The run is
+// examined only when this count has grown by as much as the run may have. Its processes are the descendants of process 1 of
+// its sandbox, to which orphans go. For each process two numbers are added up: its table of open files, and its mappings of
+// files, because a mapping may keep a closed file. Everybody may read who descends from whom, and how long a table is.
+// Mappings are different: a program that may be run but not read hides them from a caller without rights. A hidden number
+// counts as its possible maximum. The sum of all hidden numbers counts as no more than the machine's growth. Files under way
+// in sockets cannot be seen, but the kernel bounds them by RLIMIT_NOFILE of each process.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/fd.hpp>
@@ -29,7 +30,7 @@
 
 namespace sb::machine {
 
-/// A number that the kernel shows in a file, the first there; -1 where it is unknown.
+/// The first number in a file of the kernel; -1 where it is unknown.
 inline std::int64_t first_number_in(char const* path) {
     auto const text = read_file(path);
     std::int64_t number = -1;
@@ -38,21 +39,21 @@ inline std::int64_t first_number_in(char const* path) {
 }
 /// What all processes of the machine together may have open.
 inline std::int64_t most_files_here() { return first_number_in("/proc/sys/fs/file-max"); }
-/// What of that all runs of a session may have together: one in so many.
+/// The part of that which all runs of a session may have together: one in so many.
 inline constexpr std::int64_t files_part = 10;
 /// Mappings that a process may have.
 inline std::int64_t most_mappings_here() { return first_number_in("/proc/sys/vm/max_map_count"); }
 
 namespace detail {
 
-/// Counts what the processes of one sandbox keep; see above.
+/// Counts the files of the processes of one sandbox; see above.
 class file_census {
 public:
     /// `reaper`: process 1 of the sandbox, or one that it descends from.
     explicit file_census(pid_t reaper) : proc_{::opendir("/proc"), ::closedir}, reaper_{reaper} {}
 
-    /// How many they keep, or `enough` when they are not fewer. What is closed to us, or would take too long to read, counts as
-    /// `most_hidden` in sum at most.
+    /// How many files they keep, or `enough` when there are at least that many. What we may not read, or what would take too
+    /// long to read, counts as `most_hidden` in sum at most.
     std::int64_t count(std::int64_t enough, std::int64_t most_hidden) {
         find_processes();
         tally files;
@@ -68,12 +69,12 @@ public:
         }
         return sum();
     }
-    /// Was it one of the run's when that was first asked, or last counted?
+    /// Was `process` one of the run's when this was first asked, or when the run was last counted?
     bool holds(pid_t process) {
         if (!found_) find_processes();
         return std::find(processes_.begin(), processes_.end(), process) != processes_.end();
     }
-    /// Has one of them a lock that belongs to an open file? True as well where that takes too long to see, or may not be seen.
+    /// Has one of them a lock that belongs to an open file? Also true where this takes too long to read, or may not be read.
     bool has_locks_of_files(std::int64_t longest_ns) {
         if (!found_) find_processes();
         auto const begun = monotonic_ns();
@@ -90,12 +91,12 @@ public:
         }
         return false;
     }
-    /// Kills those that were counted. Their reaper does the same in the end, but may have to wait for a processor, and until then
-    /// they go on.
+    /// Kills the processes that were counted. Their reaper does the same in the end, but it may have to wait for a
+    /// processor, and until then they go on.
     void kill_all() const {
         std::set<pid_t> sure{reaper_};
         for (auto const each : processes_) { // a parent before its children
-            // the number may have passed to somebody else since: held by a descriptor first, then asked once more whose child it is
+            // another process may have the number by now: so open a pidfd first, then check once more whose child it is
             unique_fd const held{static_cast<int>(::syscall(SYS_pidfd_open, each, 0))};
             if (!held || !sure.contains(parent_of(cat(each)))) continue;
             bool const first = sure.size() < most_firsts && is_first(each);
@@ -106,13 +107,13 @@ public:
 
 private:
     struct tally {
-        std::int64_t seen = 0, hidden = 0; // the latter at most
+        std::int64_t seen = 0, hidden = 0; // `hidden`: an upper bound
     };
     struct descent {
         pid_t pid, parent;
     };
-    static constexpr std::int64_t longest_count_ns = 50'000'000; // for lists of mappings, which a process may make long: who looks has more to do
-    static constexpr std::size_t most_firsts = 4; // of the namespaces that lie in each other: they are found before all others
+    static constexpr std::int64_t longest_count_ns = 50'000'000; // for lists of mappings: a process can make them long, and the caller has more to do
+    static constexpr std::size_t most_firsts = 4; // first processes of nested namespaces: they are found before all others
 
     int at() const noexcept { return ::dirfd(proc_.get()); }
     static pid_t number_of(std::string_view text) {
@@ -129,7 +130,7 @@ private:
     pid_t parent_of(std::string const& process) const {
         char text[256];
         auto const all = read_start(process + "/stat", text, sizeof text);
-        auto const name_end = all.rfind(')'); // the name may hold anything; a blank, a letter and a blank come behind it
+        auto const name_end = all.rfind(')'); // the name may contain any character; a blank, a letter and a blank follow it
         return name_end == all.npos || name_end + 4 > all.size() ? -1 : number_of(all.substr(name_end + 4));
     }
     /// Is it process 1 of its namespace?
@@ -139,7 +140,7 @@ private:
         auto const line = all.find("\nNSpid:"), end = all.find('\n', line + 1); // its numbers, the innermost last
         return line != all.npos && end != all.npos && all.substr(line, end - line).ends_with("\t1");
     }
-    /// Those that descend from the reaper, a parent before its children.
+    /// The descendants of the reaper, a parent before its children.
     void find_processes() {
         processes_.clear(), found_ = true;
         if (!proc_) return;
@@ -151,7 +152,7 @@ private:
             if (auto const parent = parent_of(entry->d_name); parent > 0) all.push_back({number_of(entry->d_name), parent}), pids.push_back(all.back().pid);
         }
         std::sort(pids.begin(), pids.end());
-        for (auto& each : all) // whose parent ended meanwhile has another now
+        for (auto& each : all) // a process whose parent ended meanwhile has a new parent now
             if (each.parent != reaper_ && !std::binary_search(pids.begin(), pids.end(), each.parent)) each.parent = parent_of(cat(each.pid));
         std::sort(all.begin(), all.end(), [](descent const& a, descent const& b) { return a.parent < b.parent; });
         auto const add_children = [&](pid_t of) {
@@ -161,8 +162,8 @@ private:
         add_children(reaper_);
         for (std::size_t i = 0; i < processes_.size(); ++i) add_children(processes_[i]);
     }
-    /// Entries of one table: the kernel says it as the folder's size, an old one (before 6.2) only how many it has room for, a
-    /// power of two. To list them would take longer than to make them.
+    /// Entries of one table: the kernel gives the number as the folder's size. An old kernel (before 6.2) gives only the
+    /// capacity, a power of two. Listing the entries would take longer than making them.
     std::int64_t table_size(std::string const& task) const {
         struct stat facts {};
         if (::fstatat(at(), (task + "/fd").c_str(), &facts, 0) == 0 && facts.st_size > 0) return facts.st_size;
@@ -174,8 +175,8 @@ private:
         if (found != all.npos) std::from_chars(all.data() + found + name.size(), all.data() + all.size(), room);
         return room;
     }
-    /// Its one table: no thread may have its own (argument_rules.hpp). The first thread may be gone, and with it the view through
-    /// the process's own name; another then tells.
+    /// The process's only table: no thread may have its own (argument_rules.hpp). If the first thread is gone, the files
+    /// cannot be seen through the process's own name; then another thread shows them.
     std::int64_t open_files_of(pid_t process) const {
         auto const folder = cat(process, "/task");
         auto size = table_size(cat(process));
@@ -194,12 +195,12 @@ private:
             return found != 0;
         };
         if (count_of(cat(process))) return; // every program maps its own file
-        // its first thread is gone, and with it the view through the process's own name
+        // its first thread is gone, so the process's own name shows nothing
         bool found = false;
         auto const folder = cat(process, "/task");
         for_each_in(folder, [&](std::string_view thread) { found = found || count_of(cat(folder, "/", thread)); });
     }
-    /// How many mappings it can have: the pages of its address space, for none is smaller.
+    /// The largest possible number of mappings: the pages of its address space, because no mapping is smaller.
     std::int64_t most_hidden_of(std::string const& task, std::int64_t most) const {
         char text[128];
         auto const all = read_start(task + "/statm", text, sizeof text);
@@ -207,8 +208,8 @@ private:
         std::from_chars(all.data(), all.data() + all.size(), pages);
         return most > 0 ? std::min(most, pages) : pages;
     }
-    /// Mappings of files, which shared memory without a name is too; -1 where it is closed to us. The fourth word of a line is the
-    /// device of the file, zeros where there is none. (Its number may be 0: that of a segment of System V is.)
+    /// Mappings of files, including shared memory without a name; -1 where we may not read them. The fourth word of a line
+    /// is the device of the file, or zeros if there is no file. (The file's number may be 0: a System V segment has 0.)
     std::int64_t mapped_files(std::string const& path, std::int64_t enough) const {
         unique_fd const file{::openat(at(), path.c_str(), O_RDONLY | O_CLOEXEC)};
         if (!file) return errno == EACCES || errno == EPERM ? -1 : 0;
@@ -222,7 +223,7 @@ private:
             for (char const* at = block; at != block + n; ++at) {
                 if (*at == '\n') blanks = 0;
                 else if (*at == ' ') ++blanks;
-                else if (blanks == before_device && *at != '0' && *at != ':') ++files, ++blanks; // the rest of the line is passed over
+                else if (blanks == before_device && *at != '0' && *at != ':') ++files, ++blanks; // the rest of the line is skipped
             }
         }
         return files;
@@ -244,14 +245,16 @@ private:
 
 } // namespace detail
 
-/// Looks whether a run keeps too many files. It begins when a sixteenth of what may be kept can have been made, so a short run
-/// is never looked at, and says stop when a quarter more is there, to whoever has half of its share of that: the rest is for
-/// what comes before it is counted and killed, by a slot that may have to wait for a processor.
+/// Checks whether a run keeps too many files. The first look comes when a sixteenth of the allowed files can have been made,
+/// so a short run is never checked. A run must end when the machine has more files by a quarter of the allowed number and
+/// the run has half of its share of that quarter. The rest is a reserve for files that are made until the run is counted and
+/// killed, by a worker that may have to wait for a processor.
 class file_watch {
 public:
     static constexpr std::int64_t shortest_ns = 1'000'000, longest_rest_ns = 50'000'000, longest_trust_ns = 250'000'000;
 
-    /// `most`: what all `shares` runs at a time may have, below 0: anything. `cpus`: on which they make files. Costs no system call.
+    /// `most`: what all `shares` concurrent runs may have; below 0: no limit. `cpus`: processors on which they make files.
+    /// Costs no system call.
     void begin(std::int64_t most, std::int64_t shares, pid_t reaper, int cpus, std::int64_t now_ns) noexcept {
         reaper_ = reaper, files_a_us_ = files_a_us_a_cpu * std::max(cpus, 1);
         much_ = most / 4, own_ = much_ / 2 / std::max<std::int64_t>(shares, 1);
@@ -260,7 +263,7 @@ public:
     }
     /// When to look next; -1: never.
     std::int64_t due_ns() const noexcept { return due_ns_; }
-    /// True when the run has to be ended.
+    /// True when the run must be ended.
     bool look(std::int64_t now_ns) {
         if (due_ns_ < 0 || now_ns < due_ns_) return false;
         if (!number_) number_ = unique_fd{::open("/proc/sys/fs/file-nr", O_RDONLY | O_CLOEXEC)};
@@ -274,7 +277,7 @@ public:
         if (too_many) run.kill_all();
         return too_many;
     }
-    /// The machine has so many files. True when the run's own have to be counted.
+    /// The machine has so many files. True when the run's own files must be counted.
     bool learn(std::int64_t files, std::int64_t now_ns) noexcept {
         files_ = files;
         least_ = least_ < 0 ? files : std::min(least_, files);
@@ -282,8 +285,8 @@ public:
         due_ns_ = now_ns + rest(std::max(much_, wanted_) - grown);
         return grown >= much_ && (grown >= wanted_ || now_ns >= trusted_until_ns_);
     }
-    /// The run keeps so many of them. Where they are few, others made the number grow: it is counted anew when half of what is
-    /// missing may have come, or a while later.
+    /// The run keeps so many of them. If they are few, others made the number grow. The run is counted again when half of
+    /// the missing number may have been made, or after a while.
     bool learn_own(std::int64_t files, std::int64_t now_ns) noexcept {
         if (files >= own_) return due_ns_ = -1, true;
         wanted_ = files_ - least_ + std::max<std::int64_t>((own_ - files) / 2, 1);
@@ -293,15 +296,15 @@ public:
     }
 
 private:
-    static constexpr std::int64_t files_a_us_a_cpu = 2; // a pipe takes half a microsecond and more, and is two files
+    static constexpr std::int64_t files_a_us_a_cpu = 2; // a pipe takes at least half a microsecond, and is two files
     std::int64_t rest(std::int64_t files) const noexcept { return std::clamp(files * 1000 / files_a_us_, shortest_ns, longest_rest_ns); }
 
     unique_fd number_;
     pid_t reaper_ = -1;
-    std::int64_t files_a_us_ = 1, much_ = 0, own_ = 0; // more by as many for the machine, and as many for the run, are too many
+    std::int64_t files_a_us_ = 1, much_ = 0, own_ = 0; // growth that is too much: of the machine, and of the run
     std::int64_t due_ns_ = -1;
-    std::int64_t files_ = 0, least_ = -1; // of the machine: now, and the fewest since the run began
-    std::int64_t wanted_ = 0, trusted_until_ns_ = 0; // a count is good until there are so many more, or until then
+    std::int64_t files_ = 0, least_ = -1; // files of the machine: now, and the fewest since the run began
+    std::int64_t wanted_ = 0, trusted_until_ns_ = 0; // a count is valid until there are so many more files, or until then
 };
 
 } // namespace sb::machine

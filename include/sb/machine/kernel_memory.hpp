@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Memory that the kernel keeps for a run and charges to nobody: file locks, pages of which a socket has a byte, and what sockets
-// hold back that are in no list.
+// Memory that the kernel keeps for a run and charges to nobody: file locks, pages of which a socket holds one byte, and what
+// sockets hold back that are in no list.
 //
-// How it works: a file lock takes some 200 bytes that no group counts. What waits in a socket lies in pages of 32 KiB and counts by
-// the byte, so who sends bytes by one socket, and much that is not kept by another, has a gigabyte kept by a queue of a few MiB.
-// The kernel has no number for any of them. But what of the machine's memory is neither free nor used by processes and files is the
-// kernel's own. While a run lasts, that is read now and then. When it has grown by as much as a run may have, the run is asked
-// whether it can be the cause: whether it has thousands of locks, or sockets in which enough waits, or could.
+// How it works: a file lock takes some 200 bytes that no group counts. Data that waits in a socket lies in pages of 32 KiB
+// but counts by the byte. So a program can send single bytes through one socket, and much data that is not kept through
+// another: then a queue of a few MiB keeps a gigabyte. The kernel has no number for any of these. But machine memory that is
+// neither free nor used by processes and files is the kernel's own. While a run lasts, this is read now and then. When it
+// has grown by as much as a run may have, we check whether the run can be the cause: does it have thousands of locks, or
+// sockets in which enough waits, or could wait?
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/fd.hpp>
@@ -29,7 +30,7 @@ namespace sb::machine {
 
 namespace detail {
 
-/// What /proc/meminfo says, in bytes: all there is, and what of it is neither free nor known to be of use to somebody.
+/// From /proc/meminfo, in bytes: all memory, and the part that is neither free nor known to be in use.
 struct machine_memory {
     std::int64_t total = 0, kernels = 0;
 
@@ -50,7 +51,7 @@ struct machine_memory {
     }
 };
 
-/// Free pages that each processor has by itself, in bytes, from /proc/zoneinfo: to the machine they are in use.
+/// Free pages that each processor keeps for itself, in bytes, from /proc/zoneinfo. To the machine they count as used.
 inline std::int64_t free_on_processors(std::string_view zoneinfo) noexcept {
     constexpr std::string_view name = " count:";
     std::int64_t pages = 0;
@@ -62,7 +63,8 @@ inline std::int64_t free_on_processors(std::string_view zoneinfo) noexcept {
     return pages * ::sysconf(_SC_PAGESIZE);
 }
 
-/// Whose a lock is, by a line of /proc/locks: "1: POSIX  ADVISORY  WRITE 4242 00:1b:935 574 574". -1: an open file's; 0: nobody's.
+/// The owner of a lock, from a line of /proc/locks: "1: POSIX  ADVISORY  WRITE 4242 00:1b:935 574 574". -1: it belongs to an
+/// open file; 0: to nobody.
 inline pid_t holder_of(std::string_view line) noexcept {
     pid_t pid = 0;
     for (std::string_view const how : {" READ ", " WRITE "})
@@ -70,7 +72,7 @@ inline pid_t holder_of(std::string_view line) noexcept {
     return pid;
 }
 
-/// Counts a run's locks among the first in the list, which is a long one only where somebody has as many.
+/// Counts a run's locks in the first part of the list. The list is long only where somebody has many locks.
 class lock_census {
 public:
     static constexpr int most_lines = 20'000;
@@ -94,7 +96,8 @@ public:
     }
 
 private:
-    /// An open file's lock says not whose it is, nor does one whose process has ended: they are laid to a run that has such locks.
+    /// The lock of an open file does not name its owner, nor does a lock whose process has ended. Such locks count for a run
+    /// that has such locks.
     bool is_ours(pid_t pid) {
         if (pid < 0) return has_unsigned();
         auto const [at, is_new] = known_.try_emplace(pid);
@@ -105,7 +108,7 @@ private:
         if (!has_unsigned_) has_unsigned_ = run_.has_locks_of_files(longest_search_ns);
         return *has_unsigned_;
     }
-    static constexpr std::int64_t longest_search_ns = 50'000'000; // who makes it last longer is not innocent
+    static constexpr std::int64_t longest_search_ns = 50'000'000; // only a run with many locks makes the search last longer
     file_census run_;
     std::optional<bool> has_unsigned_;
     std::map<pid_t, bool> known_;
@@ -114,21 +117,22 @@ private:
 
 } // namespace detail
 
-/// Looks every few milliseconds at a run that is under way for so long.
+/// Checks a run every few milliseconds, once it has lasted that long.
 class kernel_memory_watch {
 public:
     static constexpr std::int64_t shortest_rest_ns = 5'000'000, first_rest_ns = 10'000'000, longest_rest_ns = 50'000'000;
-    static constexpr std::int64_t least_told = std::int64_t{32} << 20; ///< less is not told from what comes and goes on a machine
+    static constexpr std::int64_t least_told = std::int64_t{32} << 20; ///< smaller growth cannot be told from the normal variation of a machine
     static constexpr int many_locks = 5000; ///< of a run's, in a part of the list
 
-    /// `reaper`: process 1 of the sandbox. `cpus`: on which the run makes the kernel take memory. Costs no system call.
+    /// `reaper`: process 1 of the sandbox. `cpus`: processors on which the run makes the kernel take memory. Costs no system
+    /// call.
     void begin(socket_place const& at, pid_t reaper, int cpus, std::int64_t now_ns) noexcept {
         at_ = at, reaper_ = reaper, bytes_a_ns_ = 4 * std::max(cpus, 1), least_ = -1;
         due_ns_ = at.counts < 0 || at.most_uncounted < 0 || reaper <= 0 ? -1 : now_ns + first_rest_ns;
     }
     /// When to look next; -1: never.
     std::int64_t due_ns() const noexcept { return due_ns_; }
-    /// True when the run has to be ended.
+    /// True when the run must be ended.
     bool look(std::int64_t now_ns) {
         if (due_ns_ < 0 || now_ns < due_ns_) return false;
         if (!memory_) memory_ = unique_fd{::open("/proc/meminfo", O_RDONLY | O_CLOEXEC)};
@@ -144,18 +148,19 @@ public:
         return over;
     }
 
-    /// What can be the cause.
+    /// Possible causes of the growth.
     struct causes {
         bool locks = false, sockets = false;
         friend bool operator==(causes const&, causes const&) = default;
     };
-    /// The machine has so much, of which so much is free on processors. Locks are the run's to answer for when its own share may be
-    /// gone, and sockets, which all programs have, when half of a tenth of the machine's memory is.
+    /// The kernel has so much memory, and so much of it is free on processors. Locks are checked when the growth reaches the
+    /// run's own share. Sockets, which all programs have, are checked when it reaches half of a tenth of the machine's
+    /// memory.
     causes learn(detail::machine_memory const& machine, std::int64_t free, std::int64_t now_ns) noexcept {
         auto const kernels = machine.kernels - free, half = machine.total / 20;
         least_ = least_ < 0 ? kernels : std::min(least_, kernels);
         auto const grown = kernels - least_, locks = std::min(std::max(at_.most_uncounted, least_told), half);
-        auto const left = grown < locks ? locks - grown : half - grown; // as a rule it is others who have gone beyond both
+        auto const left = grown < locks ? locks - grown : half - grown; // when both are exceeded, others are usually the cause
         due_ns_ = now_ns + (left > 0 ? std::clamp(left / bytes_a_ns_, shortest_rest_ns, longest_rest_ns) : longest_rest_ns);
         return {grown >= locks, grown >= half};
     }
@@ -164,7 +169,7 @@ private:
     socket_place at_;
     pid_t reaper_ = -1;
     unique_fd memory_;
-    std::int64_t bytes_a_ns_ = 4; // faster than the kernel takes pages
+    std::int64_t bytes_a_ns_ = 4; // the kernel takes pages more slowly than that
     std::int64_t least_ = -1, due_ns_ = -1;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What else went on on the machine while runs were made: looked up between two runs, never within one.
+// What else happened on the machine while runs were made. It is read between two runs, never within one.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/fd.hpp>
@@ -16,23 +16,23 @@
 
 namespace sb::machine {
 
-/// Processor time over a stretch in which at least one run lay as a whole.
+/// Processor time over a period that contains at least one complete run.
 struct machine_noise {
     double window_s = 0;
-    double steal_s = 0; ///< taken by a hypervisor, of all processors
-    double others_cpu_s = 0; ///< used by whatever is not ours
+    double steal_s = 0; ///< taken by a hypervisor, sum over all processors
+    double others_cpu_s = 0; ///< used by processes that are not ours
 };
 
-/// Processor time of a process so far, its threads and those that ended included; 0 when it is gone.
+/// Processor time of a process so far, with its threads and those that have ended; 0 when it is gone.
 inline std::int64_t process_cpu_ns(pid_t pid) noexcept {
-    constexpr int scheduler_time = 2; // how the kernel numbers the clocks of processes; the C library would ask once more whether there is one
+    constexpr int scheduler_time = 2; // the kernel's number for this clock of a process; the C library would check once more that the process exists
     auto const its = static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | scheduler_time);
     timespec t{};
     if (pid <= 0 || ::clock_gettime(its, &t) != 0) return 0;
     return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-/// Ticks of all processors since the start, from the first line of /proc/stat.
+/// Ticks of all processors since boot, from the first line of /proc/stat.
 struct machine_ticks {
     std::int64_t busy = 0, steal = 0;
     static std::optional<machine_ticks> parse(std::string_view line) noexcept {
@@ -50,24 +50,24 @@ struct machine_ticks {
     }
 };
 
-/// Looks at most once in `least_window`, so that a short run pays for two readings of a clock and no more.
+/// Looks at most once in `least_window`, so that a short run pays only for two clock readings.
 class noise_watch {
 public:
     static constexpr std::int64_t least_window_ns = 100'000'000; ///< the kernel counts in hundredths of a second
 
-    /// `file`: /proc/stat or what stands for it. Without one nothing is ever known.
+    /// `file`: /proc/stat or a file like it. Without a file nothing is ever known.
     explicit noise_watch(unique_fd file) : file_{std::move(file)} {}
     static noise_watch of_this_machine() {
         auto file = open_file("/proc/stat", O_RDONLY);
         return noise_watch{file.has_error() ? unique_fd{} : std::move(*file)};
     }
 
-    /// Before a run. `ours` tells our own processor time so far, in ns; it is asked only when there is a look.
+    /// Before a run. `ours` gives our own processor time so far, in ns; it is called only when there is a look.
     template <class Ours>
     void before(std::int64_t now_ns, Ours const& ours) {
         if (!since_ || now_ns - since_->ns >= least_window_ns) since_ = look(now_ns, ours);
     }
-    /// After it: what happened since a look before it, if that was long enough ago.
+    /// After a run: what happened since a look before it, if that was long enough ago.
     template <class Ours>
     std::optional<machine_noise> after(std::int64_t now_ns, Ours const& ours) {
         if (!since_ || now_ns - since_->ns < least_window_ns) return std::nullopt;
@@ -79,7 +79,7 @@ public:
         found.steal_s = std::max(0.0, static_cast<double>(since_->ticks.steal - then->ticks.steal) * tick_s);
         auto const mine = static_cast<double>(since_->ours_ns - then->ours_ns) / 1e9;
         auto const others = static_cast<double>(since_->ticks.busy - then->ticks.busy) * tick_s - mine;
-        found.others_cpu_s = std::max(0.0, std::round(others * 1e3) / 1e3); // no finer than it was counted
+        found.others_cpu_s = std::max(0.0, std::round(others * 1e3) / 1e3); // as coarse as it was counted
         return found;
     }
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Memory of TCP, UDP and netlink sockets: how much of the host's a run may hold, and who looks where no group counts it apart.
+// Memory of TCP, UDP and netlink sockets: how much of the host's a run may hold, and who checks this where no group counts
+// it separately.
 //
-// How it works: the kernel has one amount for all TCP sockets of the machine and one for all of UDP (tcp_mem, udp_mem), whoever
-// holds them; when it is used up, nobody can send any more. A v1 group takes a limit of its own for both, at which senders wait;
-// but the kernel gives every socket its first packet all the same, some 64 KiB each. So the slot looks as well, now and then, and
-// ends a run that has twice that. Elsewhere it reads /proc/net/sockstat of the sandbox, which tells what all sockets of the machine
-// hold. While that is less than a run's share, no run can hold more. When it is more, the sandbox's are listed and added up.
-// What nobody counts, v2's groups neither, is a budget of its own: what waits in netlink sockets, what a UDP socket holds back
-// (MSG_MORE), options, and connections that nobody has accepted or that wait for their time to pass. As many sockets as could hold
-// that much are looked at: first how many there are of each kind, then, if need be, what each holds. A UDP socket that
-// has forgotten its peer is in no list, as idle sockets are: kernel_memory.hpp sees to those.
+// How it works: the kernel has one amount of memory for all TCP sockets of the machine and one for all UDP sockets (tcp_mem,
+// udp_mem), no matter who holds them. When an amount is used up, nobody can send any more. A v1 group has a separate limit
+// for both, at which senders wait. But the kernel still gives every socket its first packet, some 64 KiB each. So the worker
+// checks too, now and then, and ends a run that holds twice the limit. Elsewhere the worker reads /proc/net/sockstat of the
+// sandbox, which shows what all sockets of the machine hold. While that is less than a run's share, no run can hold more.
+// When it is more, the sandbox's sockets are listed and added up.
+// Some memory is counted by nobody, not even by v2 groups, and has a budget of its own: what waits in netlink sockets, what
+// a UDP socket holds back (MSG_MORE), options, and connections that nobody has accepted or that are in TIME_WAIT. Sockets
+// are checked only when there are enough of them to hold that much: first the number of each kind, then, if necessary, what
+// each holds. A UDP socket that has forgotten its peer is in no list, like idle sockets; kernel_memory.hpp covers those.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/fd.hpp>
@@ -50,19 +52,19 @@ inline std::optional<std::int64_t> held_by(std::string_view sockstat, std::strin
     return pages * ::sysconf(_SC_PAGESIZE);
 }
 
-/// What sockets hold of what the machine has for all of their kind, and what they hold beside it.
+/// What sockets hold of the machine's amount for their kind, and what they hold besides.
 struct socket_bytes {
     std::int64_t counted = 0, uncounted = 0;
 };
 
-/// What the sockets of a protocol hold in the network namespace of `list`, a socket of NETLINK_SOCK_DIAG; nothing where the kernel
-/// does not say.
+/// What the sockets of a protocol hold in the network namespace of `list`, a socket of NETLINK_SOCK_DIAG; no value where the
+/// kernel does not say.
 inline std::optional<socket_bytes> held_by_sockets(int list, std::uint8_t family, std::uint8_t protocol) {
     struct {
         nlmsghdr head{};
         inet_diag_req_v2 what{};
     } ask;
-    static std::uint32_t number = 1u << 31; // answers to others, who list by the same socket at other times, bear other numbers
+    static std::uint32_t number = 1u << 31; // answers to other users of the same socket, at other times, have other numbers
     ask.head.nlmsg_len = sizeof ask, ask.head.nlmsg_type = SOCK_DIAG_BY_FAMILY, ask.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP, ask.head.nlmsg_seq = ++number;
     ask.what.sdiag_family = family, ask.what.sdiag_protocol = protocol, ask.what.idiag_states = ~0u;
     ask.what.idiag_ext = 1u << (INET_DIAG_SKMEMINFO - 1);
@@ -94,7 +96,7 @@ inline std::optional<socket_bytes> held_by_sockets(int list, std::uint8_t family
                     std::memcpy(values, at + in + sizeof one, std::min<std::size_t>(sizeof values, one.nla_len - sizeof one));
                     sum.counted += std::int64_t{values[SK_MEMINFO_RMEM_ALLOC]} + values[SK_MEMINFO_WMEM_QUEUED] + values[SK_MEMINFO_FWD_ALLOC];
                     sum.uncounted += values[SK_MEMINFO_OPTMEM];
-                    if (protocol != IPPROTO_TCP) sum.uncounted += values[SK_MEMINFO_WMEM_ALLOC]; // TCP's is queued as well
+                    if (protocol != IPPROTO_TCP) sum.uncounted += values[SK_MEMINFO_WMEM_ALLOC]; // TCP counts it as queued as well
                 }
                 in += NLA_ALIGN(one.nla_len);
             }
@@ -104,8 +106,8 @@ inline std::optional<socket_bytes> held_by_sockets(int list, std::uint8_t family
     }
 }
 
-/// Adds up what netlink sockets hold, from the lines of /proc/net/netlink as they come in parts: a heading, then a line for each,
-/// the fifth word of which is what waits to be read, the sixth what waits to be sent, in bytes.
+/// Adds up what netlink sockets hold, from the lines of /proc/net/netlink. The text may come in parts. It is a heading, then
+/// a line for each socket: the fifth word is what waits to be read, the sixth what waits to be sent, in bytes.
 class netlink_sum {
 public:
     void take(std::string_view part) {
@@ -113,18 +115,18 @@ public:
         std::size_t from = 0;
         for (auto end = line_.find('\n'); end != std::string::npos; from = end + 1, end = line_.find('\n', from)) {
             auto const fields = words(std::string_view{line_}.substr(from, end - from), " ");
-            for (auto const at : {std::size_t{4}, std::size_t{5}}) bytes_ += fields.size() > at ? lone_number(fields[at]).value_or(0) : 0; // none in the heading
+            for (auto const at : {std::size_t{4}, std::size_t{5}}) bytes_ += fields.size() > at ? lone_number(fields[at]).value_or(0) : 0; // the heading has no numbers
         }
         line_.erase(0, from);
     }
     std::int64_t bytes() const noexcept { return bytes_; }
 
 private:
-    std::string line_; // that has not ended
+    std::string line_; // the line that has not ended yet
     std::int64_t bytes_ = 0;
 };
 
-/// Up to `enough`.
+/// Adds up to `enough` at most.
 inline std::int64_t held_by_netlinks(int list, std::int64_t enough) {
     netlink_sum sum;
     char block[1 << 14];
@@ -137,7 +139,7 @@ inline std::int64_t held_by_netlinks(int list, std::int64_t enough) {
     return sum.bytes();
 }
 
-/// The number behind a word of /proc/net/sockstat; 0 where it is not there.
+/// The number after a word of /proc/net/sockstat; 0 if the word is missing.
 inline std::int64_t number_after(std::string_view sockstat, std::string_view word) noexcept {
     auto const at = sockstat.find(word);
     std::int64_t number = 0;
@@ -153,12 +155,12 @@ inline std::int64_t sockets_used(std::string_view sockstat) noexcept { return nu
 struct socket_kinds {
     std::int64_t all = 0, netlink = 0, udp = 0;
 
-    /// From /proc/net/protocols: a heading, then a line for each, the third word of which is how many.
+    /// From /proc/net/protocols: a heading, then a line for each protocol. The third word is the number of sockets.
     static socket_kinds of(std::string_view protocols) {
         socket_kinds counts;
         split(protocols, '\n', [&](std::string_view line) {
             auto const fields = words(line, " ");
-            auto const count = fields.size() > 2 ? lone_number(fields[2]).value_or(0) : 0; // none in the heading
+            auto const count = fields.size() > 2 ? lone_number(fields[2]).value_or(0) : 0; // the heading has no number
             counts.all += count;
             if (fields.empty()) return;
             if (fields[0] == "NETLINK") counts.netlink += count;
@@ -166,7 +168,7 @@ struct socket_kinds {
         });
         return counts;
     }
-    /// That file, open, from its beginning.
+    /// Reads that file, open, from its beginning.
     static socket_kinds in(int file) {
         std::string text;
         char block[1 << 12];
@@ -175,17 +177,16 @@ struct socket_kinds {
     }
 };
 
-/// What the sockets of one run may hold of the host's; none below 0.
+/// What the sockets of one run may hold of the host's memory; below 0: no limit.
 struct socket_share {
     std::int64_t tcp_bytes = -1, udp_bytes = -1;
-    std::int64_t uncounted_bytes = -1; ///< a tenth of the machine's memory, for what has no bound of its own
-    std::int64_t a_socket_bytes = uncounted_of(4 << 20); ///< the most that one may hold that nobody counts
+    std::int64_t uncounted_bytes = -1; ///< a tenth of the machine's memory, for what has no other bound
+    std::int64_t a_socket_bytes = uncounted_of(4 << 20); ///< the most uncounted bytes that one socket may hold
 
-    /// A tenth of what the machine has, shared by so many runs at once. A share is never so small that a few connections would
-    /// not do.
+    /// A tenth of what the machine has, shared by so many concurrent runs. A share is always enough for a few connections.
     static socket_share of_machine(int runs) {
         auto const ram = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
-        auto const most = [&](char const* file, std::int64_t otherwise) { // the files are in the first network namespace alone; the kernel takes that much by itself
+        auto const most = [&](char const* file, std::int64_t otherwise) { // the files exist only in the first network namespace; the fallback is the kernel's own default
             auto const text = read_file(file);
             return text.has_error() ? otherwise : detail::most_of(*text).value_or(otherwise);
         };
@@ -196,15 +197,17 @@ struct socket_share {
         if (most_asked) made.a_socket_bytes = uncounted_of(*most_asked);
         return made;
     }
-    /// Of both together, for a group that counts them as one and apart from memory: as much again as the limit on memory.
+    /// For TCP and UDP together, for a group that counts both as one and separately from memory: as much again as the memory
+    /// limit.
     std::int64_t beside(std::int64_t memory_bytes) const noexcept {
         auto const both = std::min(tcp_bytes, udp_bytes);
         return memory_bytes < 0 ? both : std::min(both, std::max(memory_bytes, least_beside));
     }
 
-    /// As much again as a limit on memory, but no more than the share.
+    /// As much again as a memory limit, but no more than the share.
     std::int64_t uncounted_beside(std::int64_t memory_bytes) const noexcept { return memory_bytes < 0 ? uncounted_bytes : std::min(uncounted_bytes, std::max(memory_bytes, least_beside)); }
-    /// A netlink socket's buffer is what was asked for, doubled; a UDP socket holds back a datagram, and has 128 KiB for options.
+    /// A netlink socket's buffer is twice the requested size. A UDP socket holds back one datagram and has 128 KiB for
+    /// options.
     static constexpr std::int64_t uncounted_of(std::int64_t largest_buffer) noexcept { return 2 * largest_buffer + (256 << 10); }
 
     static constexpr std::int64_t least_share = std::int64_t{16} << 20, least_beside = std::int64_t{8} << 20;
@@ -212,20 +215,20 @@ struct socket_share {
 
 /// Where the sockets of a sandbox are counted, and what they may hold.
 struct socket_place {
-    int group = -1; ///< file of a group that says what they hold; -1: none does
-    std::int64_t most = 0; ///< that they may hold there, in bytes
-    int counts = -1; ///< else /proc/net/sockstat of its network; -1: nobody is to look
+    int group = -1; ///< file of a group that shows what they hold; -1: there is none
+    std::int64_t most = 0; ///< the most that they may hold there, in bytes
+    int counts = -1; ///< else /proc/net/sockstat of its network; -1: nobody needs to check
     int list = -1; ///< a socket of NETLINK_SOCK_DIAG made there; -1: the kernel has none
     int netlinks = -1; ///< /proc/net/netlink of its network
-    std::int64_t resident = 0; ///< sockets that are none of the run's
+    std::int64_t resident = 0; ///< sockets that do not belong to the run
     socket_share share = {};
-    std::int64_t most_uncounted = -1; ///< that they may hold of what nobody counts, in bytes
+    std::int64_t most_uncounted = -1; ///< the most that they may hold of what nobody counts, in bytes
     int kinds = -1; ///< /proc/net/protocols of its network
-    std::int64_t resident_known = 0; ///< sockets that are none of the run's, of those that a protocol knows
+    std::int64_t resident_known = 0; ///< sockets that do not belong to the run, of those that a protocol knows
 };
 
-/// Sockets of a run that no protocol knows. Most are idle; but a UDP socket that holds back a datagram and has forgotten whom it was
-/// for is among them too.
+/// Sockets of a run that no protocol knows. Most are idle. But a UDP socket that holds back a datagram and has forgotten its
+/// receiver is also among them.
 inline std::int64_t unknown_sockets(socket_place const& at) {
     char text[1024];
     auto const n = at.counts < 0 || at.kinds < 0 ? -1 : ::pread(at.counts, text, sizeof text, 0);
@@ -235,8 +238,8 @@ inline std::int64_t unknown_sockets(socket_place const& at) {
 /// A datagram of the largest size.
 inline constexpr std::int64_t most_held_back = 72 << 10;
 
-/// The most that what waits in a run's sockets can have the kernel keep: a packet takes 768 bytes that are counted, and has up to 17
-/// pieces, each of which may keep a page of 32 KiB.
+/// The most memory that the kernel can keep for the data that waits in a run's sockets. A packet takes 768 counted bytes and
+/// has up to 17 pieces, and each piece may keep a page of 32 KiB.
 inline std::int64_t most_kept_by_sockets(socket_place const& at) {
     constexpr std::int64_t packet = 768, kept_by_packet = 17 * (32 << 10);
     char text[1024];
@@ -250,7 +253,7 @@ inline std::int64_t most_kept_by_sockets(socket_place const& at) {
     return kept;
 }
 
-/// Looks every 10 ms at most, at a run that is under way for so long.
+/// Checks a run every 10 ms at most, once it has lasted that long.
 class socket_watch {
 public:
     static constexpr std::int64_t longest_rest_ns = 10'000'000, shortest_rest_ns = 1'000'000;
@@ -283,10 +286,10 @@ private:
         auto const left = std::min(at_.share.tcp_bytes - *tcp, at_.share.udp_bytes - *udp);
         due_ns_ = now_ns + std::clamp(left / bytes_a_ns, shortest_rest_ns, longest_rest_ns);
         if (left >= 0) return false;
-        due_ns_ = now_ns + longest_rest_ns; // others hold that much, as a rule: sockets are not listed all the time
+        due_ns_ = now_ns + longest_rest_ns; // usually others hold that much, so sockets are not listed all the time
         return (*tcp > at_.share.tcp_bytes && holds(IPPROTO_TCP, counts) > at_.share.tcp_bytes) || (*udp > at_.share.udp_bytes && holds(IPPROTO_UDP, counts) > at_.share.udp_bytes);
     }
-    /// Few sockets are let be, and looking takes no more than a tenth of our time.
+    /// Few sockets are not checked. Checking takes at most a tenth of our time.
     bool uncounted_over(std::int64_t now_ns) {
         char text[1024];
         auto const n = ::pread(at_.counts, text, sizeof text, 0);
@@ -299,9 +302,9 @@ private:
         uncounted_due_ns_ = std::max(uncounted_due_ns_, now_ns + 10 * (monotonic_ns() - begun));
         return over;
     }
-    /// Beside `bytes`, what is in them; no further than to the most that may be.
+    /// Adds the contents of the sockets to `bytes`; stops when the allowed maximum is exceeded.
     std::int64_t uncounted_bytes(std::int64_t sockets, std::int64_t bytes) const {
-        socket_kinds known{0, sockets, sockets}; // at worst
+        socket_kinds known{0, sockets, sockets}; // the worst case
         if (at_.kinds >= 0) known = socket_kinds::in(at_.kinds);
         if (bytes <= at_.most_uncounted && at_.netlinks >= 0 && known.netlink > 0) bytes += detail::held_by_netlinks(at_.netlinks, at_.most_uncounted - bytes + 1);
         if (bytes > at_.most_uncounted || at_.list < 0 || known.udp * at_.share.a_socket_bytes <= at_.most_uncounted - bytes) return bytes;
@@ -309,9 +312,9 @@ private:
         return bytes;
     }
 
-    static constexpr std::int64_t bytes_a_ns = 16; // faster than sockets are filled
-    static constexpr std::int64_t few = 32; // sockets that are let be where nobody can say what they hold
-    static constexpr std::int64_t bytes_a_socket = 2816, bytes_waiting = 320; // that one takes by itself, and one that waits for its time to pass
+    static constexpr std::int64_t bytes_a_ns = 16; // sockets fill more slowly than that
+    static constexpr std::int64_t few = 32; // so many sockets are allowed where nobody can say what they hold
+    static constexpr std::int64_t bytes_a_socket = 2816, bytes_waiting = 320; // one socket by itself, and one in TIME_WAIT
 
     std::int64_t holds(std::uint8_t protocol, std::string_view counts) const noexcept {
         auto const four = at_.list < 0 ? std::nullopt : detail::held_by_sockets(at_.list, AF_INET, protocol);

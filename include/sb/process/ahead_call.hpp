@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // How a watcher calls a child that its reaper has cloned ahead of the run.
 //
-// How it works: a word in the memory that watcher, reaper and child share holds the number of the child that was asked
-// for and what became of it. The child sleeps on that word; the watcher changes it and wakes the child, and nobody stands
-// between the two. Reaper and watcher change it only from what they believe it to be, so that of two who change it at
-// once one learns that he was late. There are two such words, used in turn: a child is asked for while the one before it
-// is just being called.
+// How it works: watcher, reaper and child share a word in memory. It holds the number of the child that was requested and
+// the state of that child. The child sleeps on that word. The watcher changes the word and wakes the child directly. Reaper
+// and watcher change the word by compare-and-exchange: when both change it at once, one of them learns that it was late.
+// There are two such words, used in turn, because the watcher requests the next child while it is still calling the one
+// before.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/process/raw_call.hpp>
@@ -22,23 +22,23 @@ class ahead_call {
 public:
     using number = std::uint32_t; ///< of a child; 0 is none
 
-    /// The watcher's, before it asks for a child. Whoever was asked for before is not called any more.
+    /// For the watcher, before it requests a child. The child requested before can no longer be called.
     number expect() noexcept {
         last_ = last_ % most + 1;
         word(last_).store(last_ << state_bits | expected);
         return last_;
     }
-    /// The watcher's, when the order is laid down. False: there is no such child.
+    /// For the watcher, when the order is written. False: there is no such child.
     bool call(number n) noexcept {
         if (!change(n, called)) return false;
         ::syscall(SYS_futex, &word(n), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
         return true;
     }
-    /// The reaper's, of a child that cannot be had. False: it was called already.
+    /// For the reaper, when it cannot make the child. False: the child was called already.
     bool withdraw(number n) noexcept { return change(n, withdrawn); }
     bool is_called(number n) const noexcept { return word(n).load() == (n << state_bits | called); }
-    /// The child's: sleeps until it is called; false when that will never be. Looks for `awake_ns` before it goes to sleep:
-    /// waking up takes longer than most children have to wait.
+    /// For the child: sleeps until it is called. False when that will never happen. It polls for `awake_ns` before it
+    /// sleeps, because waking up takes longer than most children have to wait.
     __attribute__((no_sanitize("address", "undefined"))) bool wait(number n, std::int64_t awake_ns) const noexcept {
         auto const before = n << state_bits | expected;
         for (auto const until = monotonic_ns() + awake_ns; awake_ns > 0 && word(n).load() == before && monotonic_ns() < until;) {}
@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    enum : std::uint32_t { expected, called, withdrawn, state_bits = 2, most = 1u << 29 }; // an even number of numbers: after the last comes the other word's
+    enum : std::uint32_t { expected, called, withdrawn, state_bits = 2, most = 1u << 29 }; // `most` is even, so the number after the last uses the other word
     static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
     std::atomic<std::uint32_t>& word(number n) noexcept { return words_[n % 2]; }
@@ -61,7 +61,7 @@ private:
     }
 
     std::atomic<std::uint32_t> words_[2] = {withdrawn, withdrawn};
-    std::uint32_t last_ = 0; // the watcher's
+    std::uint32_t last_ = 0; // written by the watcher only
 };
 
 } // namespace sb::process

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What holds a program, and the part of it that the kernel enforces for each process (setrlimit, affinity).
+// The limits of a program, and those of them that the kernel enforces for each process (setrlimit, affinity).
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -13,32 +13,33 @@ namespace sb::process {
 struct limits {
     static constexpr std::int64_t none = -1;
     std::int64_t wall_ns = none; ///< of the whole tree, from the first exec
-    std::int64_t output_bytes = none; ///< a stream; more of it ends the run
-    std::int64_t file_bytes = none; ///< a file (RLIMIT_FSIZE)
-    std::int64_t open_files = none; ///< a process (RLIMIT_NOFILE)
+    std::int64_t output_bytes = none; ///< for each stream; more output ends the run
+    std::int64_t file_bytes = none; ///< for each file (RLIMIT_FSIZE)
+    std::int64_t open_files = none; ///< for each process (RLIMIT_NOFILE)
     std::int64_t memory_bytes = none; ///< address space of a process (RLIMIT_AS)
     std::int64_t cpu_seconds = none; ///< processor time of a process (RLIMIT_CPU)
     std::int64_t cpus = none; ///< processors that the tree may use
-    std::int64_t user_processes = none; ///< of the payload's user in its user namespace (RLIMIT_NPROC), with `resident_processes`
+    std::int64_t user_processes = none; ///< processes of the payload's user in its user namespace (RLIMIT_NPROC), including `resident_processes`
 
-    // what walls and control groups hold for the whole tree
+    // limits that the sandbox and control groups enforce for the whole tree
     std::int64_t tree_memory_bytes = none; ///< memory and swap together
-    std::int64_t all_files = none; ///< of all runs of a session, in the kernel's table at once: open, under way in sockets, or mapped (file_count.hpp)
-    std::int64_t file_shares = 1; ///< runs at the same time that share them
+    std::int64_t all_files = none; ///< files of all runs of a session in the kernel's table at once: open, under way in sockets, or mapped (file_count.hpp)
+    std::int64_t file_shares = 1; ///< concurrent runs that share them
     std::int64_t tree_pids = none; ///< processes and threads at once
-    std::int64_t numbered_pids = none; ///< the same, held by process namespaces (task_limit.hpp)
+    std::int64_t numbered_pids = none; ///< the same limit, enforced by process namespaces (task_limit.hpp)
     double tree_cores = none; ///< processor time a second, in processors; fractions count
     std::int64_t scratch_bytes = none, scratch_inodes = none; ///< workspace, home, /tmp and /dev/shm together
-    int level = 0; ///< of strictness (security_level.hpp); 0: no walls
+    int level = 0; ///< security level (security_level.hpp); 0: no sandbox
 };
 
-/// Processes of ours in the payload's user namespace, which RLIMIT_NPROC counts with its own: the init of the sandbox.
+/// Our own processes in the payload's user namespace, which RLIMIT_NPROC counts with the payload's: the init of the sandbox.
 inline constexpr std::int64_t resident_processes = 1;
-/// A 64-bit kernel has no more numbers for processes (PID_MAX_LIMIT), and takes no larger limit on them.
+/// A 64-bit kernel has no more process numbers (PID_MAX_LIMIT), and accepts no larger limit on them.
 inline constexpr std::int64_t most_processes = std::int64_t{1} << 22;
 
-/// Files that the workspace may have. To each can belong two lists of access rights of 1 KiB (argument_rules.hpp), for which the
-/// kernel takes twice 2 KiB that no group counts: where the tree's memory is limited, all that is no more than half of the limit.
+/// Files that the workspace may have. Each file can have two access control lists of 1 KiB (argument_rules.hpp). For each
+/// list the kernel takes 2 KiB that no group counts. Where the tree's memory is limited, all these lists take at most half
+/// of the limit.
 inline std::int64_t scratch_files(std::int64_t scratch_bytes, std::int64_t tree_memory_bytes) noexcept {
     constexpr std::int64_t bytes_a_file = 4096, uncounted_a_file = 4096, least = 1024;
     auto most = scratch_bytes / bytes_a_file;
@@ -46,7 +47,8 @@ inline std::int64_t scratch_files(std::int64_t scratch_bytes, std::int64_t tree_
     return std::max(most, least);
 }
 
-/// The rlimits a child sets between fork and exec; made before the fork, so that the child only makes system calls.
+/// The rlimits that a child sets between fork and exec. They are prepared before the fork, so that the child only makes
+/// system calls.
 class rlimit_list {
 public:
     struct entry {
@@ -54,11 +56,12 @@ public:
         rlimit to;
     };
     rlimit_list() = default;
-    /// `inherits`: behind walls it has by then what no payload is to have (privileges.hpp), and may not set it any more.
+    /// `inherits`: in a sandbox the process already has the limits that every payload must have (privileges.hpp), and may no
+    /// longer set them.
     explicit rlimit_list(limits const& held, bool inherits = false) {
         if (!inherits) {
-            // a core pattern that names a program hands the core to it whatever the limit is, unless that is 1, and then to nobody;
-            // for a file that is less than the least core
+            // A core pattern that names a program gives the core to that program whatever the limit is. Only the limit 1
+            // prevents this. For a core file, 1 is less than the smallest core.
             add(RLIMIT_CORE, 1, 1);
             add(RLIMIT_RTPRIO, 0, 0), add(RLIMIT_NICE, 0, 0);
         }
@@ -66,10 +69,10 @@ public:
         if (held.open_files >= 0) add(RLIMIT_NOFILE, held.open_files, held.open_files);
         if (held.user_processes >= 0) add(RLIMIT_NPROC, held.user_processes, held.user_processes);
         if (held.memory_bytes >= 0) add(RLIMIT_AS, held.memory_bytes, held.memory_bytes);
-        // the soft limit says it with SIGXCPU; who ignores that is killed a second later
+        // the soft limit sends SIGXCPU; a process that ignores it is killed a second later
         if (held.cpu_seconds >= 0) add(RLIMIT_CPU, held.cpu_seconds, held.cpu_seconds + 1);
     }
-    /// Puts back a limit that we raised for ourselves, unless the run sets its own.
+    /// Restores a limit that we raised for ourselves, unless the run sets its own.
     void restore(int resource, rlimit const& original) {
         if (std::none_of(begin(), end(), [&](entry const& e) { return e.resource == resource; }))
             entries_[count_++] = {resource, original};
@@ -78,7 +81,7 @@ public:
     entry const* end() const noexcept { return entries_ + count_; }
 
 private:
-    /// Never above the hard limit we have: only root may raise it, and a lower one holds already.
+    /// Never above our hard limit: only root may raise it, and a lower limit applies already.
     void add(int resource, std::int64_t soft, std::int64_t hard) {
         rlimit now{0, 0};
         if (hard > 0) ::getrlimit(static_cast<__rlimit_resource>(resource), &now);

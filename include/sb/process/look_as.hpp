@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Looks at files with somebody else's rights, so that what root alone may read is not read for whoever put a name there.
+// Looks at files with another user's rights. So a file that only root may read is not read for a user who put its name
+// somewhere.
 #pragma once
 #include <sb/process/payload_user.hpp>
 #include <cstdint>
@@ -12,8 +13,8 @@
 
 namespace sb::process {
 
-/// While it lives, this thread opens files as `who`, without other groups and without root's way past permissions; even where `who`
-/// is root. A caller who is not root has no more than that anyway, and nothing changes.
+/// While it lives, this thread opens files as `who`, without other groups and without root's right to bypass permissions,
+/// even where `who` is root. A caller who is not root has no more rights than that anyway, so nothing changes.
 class look_as {
 public:
     explicit look_as(payload_user const& who) {
@@ -29,20 +30,20 @@ public:
         __user_cap_data_struct less[2] = {before_[0], before_[1]};
         for (unsigned const each : {unsigned{CAP_DAC_OVERRIDE}, unsigned{CAP_DAC_READ_SEARCH}, unsigned{CAP_FOWNER}}) less[0].effective &= ~(1U << each);
         dropped_ = ::syscall(SYS_capset, &header_, less) == 0;
-        (void)::prctl(PR_SET_PDEATHSIG, at_parents_death_); // a change of user forgets it
+        (void)::prctl(PR_SET_PDEATHSIG, at_parents_death_); // a change of user resets it
     }
     look_as(look_as const&) = delete;
     look_as& operator=(look_as const&) = delete;
     ~look_as() {
         if (::geteuid() != 0) return;
         ::setfsuid(static_cast<uid_t>(file_user_)), ::setfsgid(static_cast<gid_t>(file_group_));
-        if (dropped_) (void)::syscall(SYS_capset, &header_, before_); // last: with the user 0 the kernel has given back its own idea of them
+        if (dropped_) (void)::syscall(SYS_capset, &header_, before_); // last: with user 0 the kernel has restored its own set of capabilities
         if (changed_) (void)call_setgroups(groups_.size(), groups_.data());
         (void)::prctl(PR_SET_PDEATHSIG, at_parents_death_);
     }
 
 private:
-    /// Of this thread alone, as all the rest; the library's would be of all threads.
+    /// For this thread only, like all the rest; the library's call would change all threads.
     static bool call_setgroups(std::size_t count, gid_t const* groups) { return ::syscall(SYS_setgroups, count, groups) == 0; }
 
     std::vector<gid_t> groups_;

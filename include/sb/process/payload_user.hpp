@@ -23,19 +23,19 @@
 
 namespace sb::process {
 
-/// Its user and its group as the payload sees them.
+/// The payload's user and group as the payload sees them.
 inline constexpr unsigned sandbox_id = 1000;
 
-/// The user that payloads run as, outside.
+/// The user that payloads run as, outside the sandbox.
 struct payload_user {
     uid_t uid = 0;
     gid_t gid = 0;
 };
 
-/// Users that payloads of root's run as, beyond what distributions and container managers hand out. The first is shared by
-/// the sessions that leave files behind (an `rw` binding), so that the next one can go on with them. Each other session has
-/// one to itself: what the kernel counts for a user (descriptors under way in sockets, pages of pipes, epoll watches) is
-/// then no other session's.
+/// Users for root's payloads, outside the ranges that distributions and container managers hand out. Sessions that leave
+/// files behind (an `rw` binding) share the first, so that the next session can go on with those files. Every other session
+/// has a user of its own. So it does not share with another session what the kernel counts per user: descriptors under way
+/// in sockets, pages of pipes, epoll watches.
 inline constexpr std::int64_t first_payload_id = 1'879'100'000, payload_ids = 1'000'000;
 
 /// `count` user numbers from `first` on.
@@ -45,8 +45,8 @@ struct id_range {
 };
 inline constexpr id_range all_payload_ids{first_payload_id, payload_ids};
 
-/// What a map of user numbers (as /proc/self/uid_map) has of the range above; where it has nothing of it, the last of its
-/// numbers alone. Empty when it has no number but root's.
+/// The part of the range above that a map of user numbers (like /proc/self/uid_map) contains. If it contains none of it,
+/// only the map's last number. Empty when the map has no number but root's.
 inline id_range mapped_payload_ids(std::string_view map) {
     id_range best;
     std::int64_t last = 0;
@@ -67,13 +67,13 @@ inline id_range mapped_payload_ids(std::string_view map) {
     return best;
 }
 
-/// Which of them it is to be.
+/// Which of these users the caller wants.
 struct user_wish {
-    bool leaves_files = false; ///< the one that is shared
-    std::vector<std::int64_t> taken = {}; ///< by other sessions
+    bool leaves_files = false; ///< use the shared one
+    std::vector<std::int64_t> taken = {}; ///< used by other sessions
 };
 
-/// The caller, unless that is root: then one that owns nothing here, chosen by chance.
+/// The caller's user. For root: a user that owns nothing here, chosen at random.
 inline result<payload_user> choose_payload_user(user_wish const& wish = {}) {
     if (::geteuid() != 0) return payload_user{::geteuid(), ::getegid()};
     auto const range = [](char const* map) {
@@ -82,13 +82,13 @@ inline result<payload_user> choose_payload_user(user_wish const& wish = {}) {
     };
     auto const users = range("/proc/self/uid_map"), groups = range("/proc/self/gid_map");
     if (users.count == 0 || groups.count == 0) return system_error("only root is mapped in this user namespace, and a payload never runs as root");
-    // the kernel finds no process of a user that nobody is, at once
+    // for a user without processes the kernel answers at once that it finds none
     auto const is_free = [&](std::int64_t id) {
         errno = 0;
         return std::find(wish.taken.begin(), wish.taken.end(), id) == wish.taken.end() && ::getpriority(PRIO_USER, static_cast<id_t>(id)) == -1 && errno == ESRCH;
     };
     auto uid = users.first;
-    constexpr int most_tries = 64; // where all are taken, one is shared
+    constexpr int most_tries = 64; // if all are taken, one is shared
     for (int i = 0; users.count > 1 && !wish.leaves_files && i < most_tries; ++i) {
         std::uint64_t chance = 0;
         if (::getrandom(&chance, sizeof chance, 0) != sizeof chance) return last_error("getrandom");
@@ -98,7 +98,7 @@ inline result<payload_user> choose_payload_user(user_wish const& wish = {}) {
     return payload_user{static_cast<uid_t>(uid), static_cast<gid_t>(groups.contains(uid) ? uid : groups.first)};
 }
 
-/// Supplementary groups of the caller's that its payloads have too: in a user namespace of one's own nobody but root may drop them.
+/// Supplementary groups of the caller that its payloads have too: in a user namespace of their own only root may drop them.
 inline std::vector<gid_t> kept_groups() {
     if (::geteuid() == 0) return {};
     auto const count = ::getgroups(0, nullptr);
@@ -108,7 +108,7 @@ inline std::vector<gid_t> kept_groups() {
     std::erase(all, ::getegid());
     return all;
 }
-/// Their names, in one line: "adm (4), video (44)".
+/// The names of the groups, in one line: "adm (4), video (44)".
 inline std::string groups_line(std::vector<gid_t> const& groups) {
     auto const accounts = read_file("/etc/group");
     std::string line;
@@ -124,7 +124,7 @@ inline std::string groups_line(std::vector<gid_t> const& groups) {
     return line;
 }
 
-/// Makes user ids `inside` (as the process `pid` sees them) stand for ours.
+/// Maps user and group ids `inside` (as the process `pid` sees them) to `outside`.
 inline result<void> map_ids(pid_t pid, uid_t inside_uid, gid_t inside_gid, payload_user const& outside) {
     auto const at = cat("/proc/", pid, "/");
     if (::geteuid() != 0) SB_CHECK(write_once(at + "setgroups", "deny"));
@@ -132,7 +132,8 @@ inline result<void> map_ids(pid_t pid, uid_t inside_uid, gid_t inside_gid, paylo
     return write_once(at + "gid_map", cat(inside_gid, " ", outside.gid, " 1\n"));
 }
 
-/// A user namespace that nobody is in, for map_owners: files of `owner` become those of `user`.
+/// A user namespace without processes, for map_owners: files of `owner` appear as files of `user`. A child makes the namespace
+/// and reports it through a pipe. The parent maps the ids, opens the namespace, kills the child and waits for it.
 inline result<unique_fd> owner_map(struct stat const& owner, payload_user const& user) {
     SB_TRY(auto ready, make_pipe());
     auto const parent = ::getpid();
@@ -140,7 +141,7 @@ inline result<unique_fd> owner_map(struct stat const& owner, payload_user const&
     if (child < 0) return last_error("fork");
     if (child == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (::getppid() != parent) ::_exit(ESRCH); // it died before that
+        if (::getppid() != parent) ::_exit(ESRCH); // the parent died before that
         bool const done = ::unshare(CLONE_NEWUSER) == 0;
         if (!done || ::write(ready.write.get(), "", 1) != 1) ::_exit(done ? EPIPE : errno & 0xff);
         for (;;) ::pause();

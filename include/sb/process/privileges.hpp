@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a caller may have over others on the host, and no payload is to inherit.
+// Privileges over others on the host that a caller may have and that no payload may inherit.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -18,7 +18,7 @@
 
 namespace sb::process {
 
-/// Of a process of ours, or (0) of this one. Control groups may take nobody who has it.
+/// For one of our processes, or (0) for this one. Control groups may refuse a process that has real-time scheduling.
 inline result<void> give_up_real_time(pid_t who) {
     int const policy = ::sched_getscheduler(who) & ~SCHED_RESET_ON_FORK;
     if (policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE) return {};
@@ -27,9 +27,10 @@ inline result<void> give_up_real_time(pid_t who) {
     return {};
 }
 
-/// Takes from a process of ours being spared by the killer, and whatever it starts cannot have it back: who has the right to spare
-/// (CAP_SYS_RESOURCE of the host's) sets with the score also the least that others may lower it to. So this is done from outside of
-/// its user namespace. Without that right the score alone is set. What is above the usual stays.
+/// Takes the protection from the OOM killer away from one of our processes. Whatever that process starts cannot get it back:
+/// a writer with the right to protect (CAP_SYS_RESOURCE of the host) sets with the score also the lowest score that others
+/// may set. So this is done from outside its user namespace. Without that right only the score is set. A score above the
+/// usual stays.
 inline result<void> give_up_being_spared(pid_t who) {
     unique_fd const spared{::open(cat("/proc/", who, "/oom_score_adj").c_str(), O_RDWR | O_CLOEXEC)};
     char text[16]{};
@@ -39,8 +40,9 @@ inline result<void> give_up_being_spared(pid_t who) {
     return {};
 }
 
-/// Puts a process of ours before all others, or back to where we are. Where each session has a share of the processors
-/// (autogroup), a rank counts within the session alone: so that is put there too, if the process leads it. False when we may not.
+/// Puts one of our processes before all others, or back to our own priority. Where each session has a share of the
+/// processors (autogroup), a priority counts only within the session. So the session's priority is set too, if the process
+/// leads the session. False when we may not.
 inline bool put_first(pid_t who, bool first) noexcept {
     if (::setpriority(PRIO_PROCESS, static_cast<id_t>(who), first ? -20 : ::getpriority(PRIO_PROCESS, 0)) != 0) return false;
     if (::getsid(who) != who) return true;
@@ -50,8 +52,8 @@ inline bool put_first(pid_t who, bool first) noexcept {
     return true;
 }
 
-/// Gives up real time, a rank above the usual, the disk before others, and the rights to it, for this process and all that it
-/// starts. What is below the usual stays: who wanted the run to be nice still does.
+/// Gives up real-time scheduling, a priority above the usual, priority for the disk, and the rights to them, for this
+/// process and all that it starts. A priority below the usual stays: a run started with nice stays nice.
 inline result<void> give_up_privileges() {
     SB_CHECK(give_up_real_time(0));
     if (::getpriority(PRIO_PROCESS, 0) < 0 && ::setpriority(PRIO_PROCESS, 0, 0) < 0) return last_error("give up a priority");

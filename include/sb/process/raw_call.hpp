@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A system call without the C library, which would write `errno`: a child that borrows its parent's memory has its parent's,
-// and the parent may be at work.
+// A system call without the C library. The C library would write `errno`. A child that borrows its parent's memory shares
+// the parent's `errno`, and the parent may be running.
 #pragma once
 #include <cerrno>
 #include <sys/syscall.h>
@@ -8,7 +8,7 @@
 
 namespace sb::process {
 
-/// What the kernel answers: errors are below zero.
+/// The kernel's answer: errors are below zero.
 inline long raw_call(long number, long a, long b, long c, long d = 0) noexcept {
 #if defined(__x86_64__)
     register long fourth asm("r10") = d;

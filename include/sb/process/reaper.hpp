@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A reaper: the small process that starts programs, takes in all that ends, and kills what is left.
+// A reaper: the small process that starts programs, waits for every process that ends, and kills the rest.
 //
-// How it works: a watcher (watch.hpp) stays outside, with the pipes and the clock; the reaper is the parent of all that
-// runs. Alone in its own process namespace it is process 1: what a payload leaves behind comes to it, and one
-// kill(-1) reaches everything. Without a namespace it is a subreaper and kills its children until there are none
-// (tree.hpp). It reads its orders from memory shared with the watcher and from a socket, and when that socket is
-// closed, or the watcher is dead, it kills all and ends. Nothing in it waits for a payload's good will.
+// How it works: a watcher (watch.hpp) stays outside and has the pipes and the clock. The reaper is the parent of every
+// program of the run. In its own process namespace it is process 1: orphans of a payload become its children, and one
+// kill(-1) reaches every process. Without a namespace it is a subreaper and kills its children until there are none
+// (tree.hpp). It reads its orders from memory shared with the watcher and from a socket. When that socket is closed, or the
+// watcher is dead, it kills everything and ends. It never depends on a payload to cooperate.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/process/reaper_messages.hpp>
@@ -27,9 +27,9 @@
 
 namespace sb::process {
 
-/// Files of /proc that a reaper reads after each run; opened while it may still look into itself.
+/// Files of /proc that a reaper reads after each run. They are opened while the reaper may still read its own entries.
 struct reaper_files {
-    unique_fd io = unique_fd{}; ///< its own counts, to which those of every child that it waited for are added
+    unique_fd io = unique_fd{}; ///< its own counts; the kernel adds those of every child that it waited for
     unique_fd last_pid = unique_fd{}; ///< of its process namespace
 
     static reaper_files open() {
@@ -40,9 +40,9 @@ struct reaper_files {
 
 class reaper {
 public:
-    /// In the process that is to be the reaper; `alone` when it is process 1 of its namespace. Blocks SIGCHLD.
+    /// In the process that becomes the reaper; `alone` when it is process 1 of its namespace. Blocks SIGCHLD.
     static result<reaper> make(unique_fd socket, order_room& room, bool alone, reaper_files files) {
-        std::signal(SIGCHLD, SIG_DFL); // where it is ignored the kernel takes in what has ended, and we would wait for ever
+        std::signal(SIGCHLD, SIG_DFL); // if it is ignored, the kernel reaps the children itself, and we would wait forever
         if (!alone) SB_CHECK(adopt_orphans());
         SB_TRY(auto spawns, spawner::make());
         sigset_t ours;
@@ -54,7 +54,7 @@ public:
         return reaper{std::move(socket), room, alone, std::move(files), std::move(spawns), std::move(signals)};
     }
 
-    /// Until the watcher is gone. Nothing that it started lives when it returns.
+    /// Runs until the watcher is gone. No process that it started is alive when it returns.
     void serve() {
         message text;
         while (next(text)) {
@@ -94,7 +94,7 @@ private:
         return true;
     }
 
-    /// The next word; a child that waits may be called before it comes, and its run is made.
+    /// The next message. A waiting child may be called before that; then its run is done first.
     bool next(message& text) {
         while (ahead_pid_ > 0) {
             pollfd waiting[] = {{signals_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
@@ -102,7 +102,7 @@ private:
             if (room_->ahead().is_called(ahead_)) {
                 if (waiting[0].revents) read_signals();
                 auto const pid = std::exchange(ahead_pid_, 0);
-                run([&] { take_in(pid), reap(); }); // its end may have been rung in already
+                run([&] { take_in(pid), reap(); }); // its end may have been signalled already
                 if (gone_) return false;
                 continue;
             }
@@ -115,7 +115,7 @@ private:
         return receive(text);
     }
 
-    /// `begin` starts the first copy, or takes in what was started.
+    /// `begin` starts the first copy, or adopts one that was started.
     template <class Begin>
     void run(Begin const& begin) {
         auto const cpu_before = own_cpu_ns();
@@ -132,19 +132,19 @@ private:
             wait_for_news();
         }
         end_the_rest();
-        if (gone_) return; // nobody to tell
+        if (gone_) return; // the watcher is gone: nobody to report to
         order.tree = tree_;
         order.tree.cleared = 1;
         count_traffic(order.tree.traffic);
         if (auto const last = last_pid(); last > 0 && !children_.empty() && children_.front().pid > 0) order.tree.processes_made = last - children_.front().pid + 1;
         if (alone_) order.tree.leftovers = ipc_objects();
         order.tree.own_cpu_ns = own_cpu_ns() - cpu_before;
-        auto const next = order.ahead; // not our memory alone once we have said that we are done
+        auto const next = order.ahead; // read before `done` is sent: afterwards the watcher may write to this memory
         auto const awake_ns = order.awake ? waking_ns : 0;
         bool const well = !stopped_ && !children_.empty() && order.reports[0].status == 0 && !order.reports[0].failure;
         if (next != 0 && !well) (void)room_->ahead().withdraw(next);
         (void)send_message(socket_.get(), {word::done, 0});
-        if (next != 0 && well) start_ahead(next, awake_ns); // while the watcher is busy with its figures
+        if (next != 0 && well) start_ahead(next, awake_ns); // while the watcher works on its figures
     }
 
     void take_in(pid_t pid) {
@@ -175,7 +175,7 @@ private:
         children_.emplace_back().ended = true;
     }
 
-    /// Clones a child for the next run, with the pipes of the last one that was started.
+    /// Clones a child for the next run, with the pipes of the last start.
     void start_ahead(ahead_call::number number, std::int64_t awake_ns) {
         launch plan;
         plan.in_path = "/dev/null";
@@ -186,7 +186,7 @@ private:
         if (!pid.has_error()) ahead_ = number, ahead_pid_ = *pid;
         else if (!room_->ahead().withdraw(number)) run([&] { fail(room_->order().reports[0], code); }); // it was called meanwhile
     }
-    /// Ends the child that waits, if there is one and it was not called; else its run is made first.
+    /// Ends the waiting child, if there is one and it was not called. If it was called, its run is done first.
     void let_go() {
         auto const pid = std::exchange(ahead_pid_, 0);
         if (pid == 0) return;
@@ -212,7 +212,7 @@ private:
         if (stopped_) kill_all(), reap();
     }
 
-    /// What the first processes left behind.
+    /// Ends what the first processes left behind.
     void end_the_rest() {
         ending_ = !stopped_;
         if (ending_ && alive_ == 0 && !none_left_) reap();
@@ -231,7 +231,7 @@ private:
     }
     void kill_all() {
         if (alone_) {
-            (void)::kill(-1, SIGKILL); // all of our namespace but us
+            (void)::kill(-1, SIGKILL); // all processes of our namespace except us
             return;
         }
         for (auto const& each : children_)
@@ -239,7 +239,7 @@ private:
         kill_children();
     }
 
-    /// Takes in every child that has ended. Sets `none_left_` when there is none at all.
+    /// Reaps every child that has ended. Sets `none_left_` when there is no child at all.
     void reap() {
         for (;;) {
             siginfo_t info{};
@@ -256,7 +256,7 @@ private:
             rusage spent{};
             int status = 0;
             bool const by_limit = info.si_code != CLD_EXITED && (info.si_status == SIGXCPU || info.si_status == SIGKILL);
-            auto const own_us = by_limit && at != children_.end() ? processor_time(info.si_pid) : -1; // it is known until we take it in
+            auto const own_us = by_limit && at != children_.end() ? processor_time(info.si_pid) : -1; // readable until we reap it
             if (::wait4(info.si_pid, &status, 0, &spent) < 0) continue;
             used.user_us = micros(spent.ru_utime), used.system_us = micros(spent.ru_stime);
             used.peak_rss_bytes = std::int64_t{spent.ru_maxrss} * 1024;
@@ -281,7 +281,7 @@ private:
         }
     }
 
-    /// Of one process and its threads alone; -1 when that is not told.
+    /// Of one process and its threads alone; -1 when it cannot be read.
     std::int64_t processor_time(pid_t pid) noexcept {
         char path[32] = "/proc/", text[512];
         auto* const end = std::to_chars(path + 6, path + sizeof path - 8, pid).ptr;
@@ -291,9 +291,9 @@ private:
         if (n <= 0) return -1;
         own_reads_ += n;
         std::string_view rest{text, static_cast<std::size_t>(n)};
-        rest.remove_prefix(std::min(rest.rfind(')'), rest.size() - 1) + 1); // its name may hold anything
+        rest.remove_prefix(std::min(rest.rfind(')'), rest.size() - 1) + 1); // its name may contain any character
         std::int64_t ticks = 0;
-        for (int field = 2; field <= 15; ++field) { // counted from 1; a blank is before each
+        for (int field = 2; field <= 15; ++field) { // counted from 1; a blank precedes each
             auto const blank = rest.find(' ');
             if (field == 14 || field == 15) {
                 std::int64_t one = 0;
@@ -305,7 +305,7 @@ private:
         }
         return ticks * 1'000'000 / std::max(::sysconf(_SC_CLK_TCK), 1L);
     }
-    /// What was used before exec is not the program's.
+    /// The program did not use what was used before exec.
     static void take_off(raw_usage& from, std::int64_t us) noexcept {
         auto const system = std::clamp<std::int64_t>(us, 0, from.system_us);
         from.system_us -= system;
@@ -317,7 +317,7 @@ private:
         sum.read_bytes += more.read_bytes, sum.written_bytes += more.written_bytes;
         sum.processes += more.processes;
     }
-    /// System V objects of our namespace; they outlive who made them. Where we may not ask, nobody may make any.
+    /// System V objects of our namespace; they outlive their makers. Where we may not ask, nobody may make any.
     static std::int64_t ipc_objects() noexcept {
         shm_info shared{};
         seminfo semaphores{};
@@ -351,7 +351,7 @@ private:
         own_reads_ = n; // the kernel has counted that too by the next look
         return all;
     }
-    /// What was added to our own counts since the last look, less what we read ourselves.
+    /// What was added to our own counts since the last look, without our own reads.
     void count_traffic(raw_traffic& into) noexcept {
         auto const own = own_reads_;
         auto const now = read_counts(), before = std::exchange(counted_, now);
@@ -367,7 +367,7 @@ private:
         if (n > 0) own_reads_ += n, (void)std::from_chars(text, text + n, pid);
         return pid;
     }
-    /// Empties the bell; how many bytes that took is ours, not a payload's.
+    /// Reads all pending signals; counts these bytes as ours, not the payload's.
     void read_signals() noexcept {
         signalfd_siginfo all[8];
         for (;;) {
@@ -378,7 +378,7 @@ private:
     }
 
     static constexpr long sweep_ns = 2'000'000;
-    static constexpr std::int64_t waking_ns = 60'000; // of a processor that sleeps, and of what a watcher does between two runs
+    static constexpr std::int64_t waking_ns = 60'000; // time to wake an idle processor, plus the watcher's work between two runs
 
     unique_fd socket_;
     order_room* room_;
@@ -389,12 +389,12 @@ private:
     spawner spawns_;
     unique_fd signals_;
     unique_fd passed_[most_passed];
-    unique_fd kept_[most_passed]; // what was passed with the last start, for the child after it
+    unique_fd kept_[most_passed]; // descriptors of the last start, for the child after it
     std::size_t count_ = 0;
     unique_fd rules_;
     unsigned rules_flags_ = 0;
     ahead_call::number ahead_ = 0;
-    pid_t ahead_pid_ = 0; // the child that waits; 0: there is none
+    pid_t ahead_pid_ = 0; // the waiting child; 0: there is none
     std::vector<child> children_;
     tree_report tree_;
     std::size_t alive_ = 0;

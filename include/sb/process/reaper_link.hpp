@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A reaper, as the watcher holds it.
+// A reaper, from the watcher's side.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/process/reaper.hpp>
@@ -19,13 +19,13 @@ struct reaper_link {
     pid_t pid = -1; ///< as the watcher sees it
     bool alone = false; ///< process 1 of its namespace: all that it started dies with it
     struct child_ahead {
-        ahead_call::number number = 0; ///< 0: none was asked for
-        std::uint64_t pipes = 0; ///< which it has
+        ahead_call::number number = 0; ///< 0: none was requested
+        std::uint64_t pipes = 0; ///< the pipes that it has
     } ahead = {};
-    bool hurries = false; ///< its rank was raised to end a run
-    unique_fd children = unique_fd{}; ///< the kernel's list of its children; opened when it is first wanted
+    bool hurries = false; ///< its priority was raised to end a run
+    unique_fd children = unique_fd{}; ///< the kernel's list of its children; opened on first use
 
-    /// When it returns no child waits for its run.
+    /// Afterwards no child waits for its run.
     void let_go() noexcept {
         if (std::exchange(ahead, {}).number == 0 || !send_message(socket.get(), {word::let_go, 0})) return;
         pollfd said{socket.get(), POLLIN, 0};
@@ -33,12 +33,12 @@ struct reaper_link {
         message text;
         int fds[most_passed];
         std::size_t count = 0;
-        if (::poll(&said, 1, patience_ms) > 0 && receive_message(socket.get(), text, fds, count)) return; // a reaper passes no descriptors
+        if (::poll(&said, 1, patience_ms) > 0 && receive_message(socket.get(), text, fds, count)) return; // a reaper sends no descriptors
         ::kill(pid, SIGKILL);
-        ::shutdown(socket.get(), SHUT_RDWR); // gone for the next look at its sandbox, however long it takes to die
+        ::shutdown(socket.get(), SHUT_RDWR); // the next check of its sandbox then sees it as gone, however long it takes to die
     }
 
-    /// A reaper without a namespace, forked from this process, a child of it.
+    /// A reaper without a namespace. It is forked from this process and is its child.
     static result<reaper_link> fork_here(order_room& room) {
         int ends[2];
         if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");

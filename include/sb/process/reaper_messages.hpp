@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a watcher and its reaper say to each other: the order of a run and its report lie in memory that both share,
-// descriptors and bells go through a socket.
+// What a watcher and its reaper say to each other. The order of a run and its report lie in shared memory. Descriptors and
+// wake-ups go through a socket.
 //
-// How it works: the memory is mapped before the reaper is forked, so an address in it means the same to both, and the
-// reaper finds its argument vectors ready to use. The watcher believes nothing it reads there: reports are plain
-// numbers, and whatever they say, no pointer is followed and no size is trusted.
+// How it works: the memory is mapped before the reaper is forked, so an address in it means the same to both, and the reaper
+// can use its argument vectors as they are. The watcher trusts nothing that it reads there: reports are plain numbers, and
+// the watcher never follows a pointer or trusts a size from them.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -43,38 +43,38 @@ struct spawn_failure {
 struct raw_usage {
     std::int64_t user_us = 0, system_us = 0;
     std::int64_t peak_rss_bytes = 0; ///< of the largest process
-    std::int64_t read_bytes = 0, written_bytes = 0; ///< fetched from storage; made dirty for storage
-    std::int64_t processes = 0; ///< that these figures are of
+    std::int64_t read_bytes = 0, written_bytes = 0; ///< read from storage; made dirty for storage
+    std::int64_t processes = 0; ///< processes that these figures cover
 };
 
 /// Traffic of all processes that were waited for; -1 is unknown.
 struct raw_traffic {
-    std::int64_t read_chars = -1, written_chars = -1; ///< asked of the system, cached or not
+    std::int64_t read_chars = -1, written_chars = -1; ///< requested from the system, cached or not
     std::int64_t cancelled_bytes = -1; ///< made dirty and removed again before they were stored
 };
 
-/// What became of one copy, as the reaper saw it.
+/// The result of one copy, as the reaper saw it.
 struct copy_report {
     spawn_failure failure;
     std::int64_t exec_ns = 0, end_ns = 0; ///< monotonic
     int status = 0;
     int ended = 0;
-    std::int64_t before_ns = 0; ///< its processor time before exec, which is ours
+    std::int64_t before_ns = 0; ///< its processor time before exec, which is our own cost
     raw_usage used; ///< since exec
-    std::int64_t own_us = -1; ///< its processor time without that of those it waited for; -1: nobody looked
+    std::int64_t own_us = -1; ///< its processor time without that of the children it waited for; -1: not measured
 };
 
-/// What became of all that no copy waited for.
+/// The result of all processes that no copy waited for.
 struct tree_report {
     raw_usage orphans;
     raw_traffic traffic; ///< of the copies and of the orphans
-    std::int64_t processes_made = -1; ///< processes and threads that ever were, the copies too
-    std::int64_t left_running = 0; ///< were alive when the run ended
+    std::int64_t processes_made = -1; ///< processes and threads ever made, the copies too
+    std::int64_t left_running = 0; ///< processes that were alive when the run ended
     int orphan_broke_file_limit = 0;
-    int cleared = 0; ///< nothing of the run is alive
+    int cleared = 0; ///< 1: nothing of the run is alive
     std::int64_t last_end_ns = 0;
     std::int64_t own_cpu_ns = 0; ///< the reaper's own processor time since the order came
-    std::int64_t leftovers = 0; ///< System V objects that are there after the run
+    std::int64_t leftovers = 0; ///< System V objects that remain after the run
 };
 
 /// A run, ready to be executed.
@@ -82,22 +82,22 @@ struct run_request {
     int copies = 0;
     bool wait_tree = false;
     bool affine = false;
-    bool grouped = false; ///< a control group's folder comes with each start, behind the other descriptors
+    bool grouped = false; ///< each start message carries a control group's folder, as the last descriptor
     std::uint64_t clone_key = 0;
-    ahead_call::number ahead = 0; ///< of a child to be cloned, when all is over, for the next run, which is to have the same pipes and nothing to read
-    bool awake = false; ///< that child may keep a processor busy for as long as waking it up would take
+    ahead_call::number ahead = 0; ///< number of a child to clone for the next run, when this run is over; the next run must have the same pipes and no input
+    bool awake = false; ///< that child may keep a processor busy for as long as a wake-up would take
     cpu_set_t cpus{};
     rlimit_list rlimits;
     char const* path = nullptr;
-    char const* folder = nullptr; ///< becomes the working folder; null: the one the reaper has
+    char const* folder = nullptr; ///< becomes the working folder; null: the reaper's own
     char* const* argv = nullptr;
     char* const* shell_argv = nullptr;
     char* const* environment = nullptr;
-    copy_report* reports = nullptr; ///< one a copy
+    copy_report* reports = nullptr; ///< one for each copy
     tree_report tree;
 };
 
-/// The shared memory. What is put in lies one behind the other until `clear`.
+/// The shared memory. Each `put` goes behind the one before, until `clear`.
 class order_room {
 public:
     static result<order_room> make() {
@@ -116,7 +116,7 @@ public:
     }
 
     run_request& order() noexcept { return *std::launder(reinterpret_cast<run_request*>(base_)); }
-    /// Is not cleared: a child waits for it between two orders.
+    /// Not cleared: a child waits on it between two orders.
     ahead_call& ahead() noexcept { return *std::launder(reinterpret_cast<ahead_call*>(base_ + room)); }
     void clear() noexcept {
         used_ = sizeof(run_request);
@@ -128,7 +128,7 @@ public:
         if (at) std::memcpy(at, text.data(), text.size()), at[text.size()] = '\0';
         return at;
     }
-    /// A vector as exec wants it: `before`, then `words` from the `skip`-th on, then null.
+    /// A vector for exec: `before`, then `words` from the `skip`-th on, then null.
     char** put(std::vector<char const*> const& before, std::vector<std::string> const& words, std::size_t skip = 0) noexcept {
         auto const count = before.size() + words.size() - std::min(skip, words.size());
         auto* const all = reinterpret_cast<char**>(take((count + 1) * sizeof(char*), alignof(char*)));
@@ -148,7 +148,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t size = std::size_t{32} << 20; // more than exec takes; only what is written takes memory
+    static constexpr std::size_t size = std::size_t{32} << 20; // more than exec takes; only pages that are written use memory
     static constexpr std::size_t room = size - alignof(std::max_align_t) * ((sizeof(ahead_call) + alignof(std::max_align_t) - 1) / alignof(std::max_align_t));
     explicit order_room(char* base) : base_{base} { clear(); }
     char* take(std::size_t bytes, std::size_t align) noexcept {
@@ -162,11 +162,11 @@ private:
 };
 
 enum class word : std::uint8_t {
-    start, ///< a copy, with its descriptors: in, out, err, and if there are any report channel and control group
-    let_go, ///< of the child that waits: answered by `done` when there is none
+    start, ///< a copy, with its descriptors: in, out, err, and optionally the report channel and the control group
+    let_go, ///< the waiting child: the reaper answers `done` when there is none
     rules, ///< Landlock rules for all copies from now on; `copy` is their flags
-    stop, ///< kill all there is of this run
-    done ///< the reaper's: reports are whole, nothing is alive
+    stop, ///< kill all processes of this run
+    done ///< from the reaper: reports are complete, nothing is alive
 };
 
 struct message {
@@ -177,7 +177,7 @@ struct message {
 /// Descriptors that come with one message.
 inline constexpr std::size_t most_passed = 6;
 
-/// Never waits for room: a reaper takes its orders as they come, so a full socket is a broken one.
+/// Never waits for room: a reaper reads its orders at once, so a full socket means a broken reaper.
 inline bool send_message(int socket, message const& text, int const* fds = nullptr, std::size_t count = 0) noexcept {
     alignas(cmsghdr) char control[CMSG_SPACE(most_passed * sizeof(int))];
     iovec io{const_cast<message*>(&text), sizeof text};
@@ -193,7 +193,7 @@ inline bool send_message(int socket, message const& text, int const* fds = nullp
     return retry([&] { return ::sendmsg(socket, &all, MSG_NOSIGNAL); }) == static_cast<ssize_t>(sizeof text);
 }
 
-/// False when the other end is gone. Descriptors that come along are owned by the caller; `count` becomes their number.
+/// False when the other end is gone. The caller owns the received descriptors; `count` becomes their number.
 inline bool receive_message(int socket, message& text, int* fds, std::size_t& count, int flags = 0) noexcept {
     alignas(cmsghdr) char control[CMSG_SPACE(most_passed * sizeof(int))];
     iovec io{&text, sizeof text};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Signals as the kernel has them: the C library keeps two of the real-time ones to itself, and leaves them ignored in what its
-// posix_spawn starts (all that make starts, say); who execs hands that on.
+// Signals as the kernel has them. The C library reserves two real-time signals for itself. Its posix_spawn leaves them
+// ignored in the programs it starts (for example all that make starts), and exec passes that on.
 #pragma once
 #include <csignal>
 #include <cstdint>
@@ -31,7 +31,7 @@ inline signal_bits ignored_signals() noexcept {
     return all;
 }
 
-/// Gives these their default. A child that shares our memory may call it.
+/// Resets these signals to their default. A child that shares our memory may call it.
 __attribute__((no_sanitize("address", "undefined"))) inline void let_be(signal_bits which) noexcept {
     signal_action const plain{};
     for (int s = 1; s <= last_signal; ++s)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Starts a program as cheaply as the kernel allows, in a session of its own, with exactly the descriptors it is given.
 //
-// How it works: the parent blocks its signals and calls clone(CLONE_VM | CLONE_VFORK). The child borrows the parent's
-// memory, on a stack of its own, and the parent sleeps until the child has called exec or _exit; so the child makes
-// system calls only, writes nothing but its stack and what it reports: a step that failed, the moment of exec. When
-// the parent wakes, either the program runs or the report says why not. A child that is started ahead of its run waits
-// half-way (ahead_call.hpp), and its parent, for once, does not.
+// How it works: the parent blocks its signals and calls clone(CLONE_VM | CLONE_VFORK). The child borrows the parent's memory
+// and has its own stack. The parent sleeps until the child has called exec or _exit. So the child only makes system calls,
+// and writes only its stack and its report: the step that failed, and the moment of exec. When the parent wakes, either the
+// program runs or the report says why not. A child that is started ahead of its run waits half-way (ahead_call.hpp); in that
+// case the parent does not sleep.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/result.hpp>
@@ -28,28 +28,28 @@
 
 namespace sb::process {
 
-/// The descriptor through which a workload reports: the number that SB_REPORT_FD says.
+/// The descriptor through which a workload reports: the number in SB_REPORT_FD.
 inline constexpr int report_descriptor = 3;
 
-/// All that a child needs, made before it exists. Nothing is owned.
+/// Everything a child needs, prepared before it exists. Owns nothing.
 struct launch {
-    char const* path = nullptr; ///< what exec gets; already looked up
+    char const* path = nullptr; ///< the path for exec, already looked up
     char* const* argv = nullptr;
     char* const* shell_argv = nullptr; ///< for a script without "#!": {"/bin/sh", path, argv[1]…}; null: such a script fails
     char* const* environment = nullptr;
     int in = -1, out = -1, err = -1; ///< become 0, 1 and 2
-    char const* in_path = nullptr; ///< instead of `in`: what the child opens itself
+    char const* in_path = nullptr; ///< instead of `in`: a file that the child opens itself
     int report = -1; ///< becomes `report_descriptor`; -1: none
     rlimit_list const* rlimits = nullptr;
     cpu_set_t const* cpus = nullptr; ///< null: all that we may use
-    char const* folder = nullptr; ///< working folder; null: ours
-    int group = -1; ///< folder of a control group (v2) in which the child is born; -1: ours
-    std::uint64_t key = 0; ///< what our own system-call filter wants to see in clone3
-    int rules = -1; ///< Landlock rules that the child puts on itself; -1: none
+    char const* folder = nullptr; ///< working folder; null: our own
+    int group = -1; ///< folder of a control group (v2) in which the child is born; -1: our own
+    std::uint64_t key = 0; ///< what our own system-call filter requires in clone3
+    int rules = -1; ///< Landlock rules that the child applies to itself; -1: none
     unsigned rules_flags = 0; ///< as landlock_restrict_self takes them
 };
 
-/// What an order says of every copy; its descriptors it does not know.
+/// What an order says about every copy. An order does not contain the copy's descriptors.
 inline launch launch_of(run_request const& order) noexcept {
     launch what;
     what.path = order.path, what.argv = order.argv, what.shell_argv = order.shell_argv, what.environment = order.environment;
@@ -65,9 +65,9 @@ public:
     static result<spawner> make() {
         void* const stack = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
         if (stack == MAP_FAILED) return last_error("mmap", "a stack for children");
-        ::mprotect(stack, guard, PROT_NONE); // it grows down: running over it faults instead of writing elsewhere
+        ::mprotect(stack, guard, PROT_NONE); // the stack grows down: an overflow faults instead of writing elsewhere
         spawner made{stack};
-        made.ignored_ = ignored_signals(); // exec resets handlers, not those
+        made.ignored_ = ignored_signals(); // exec resets handlers, but not ignored signals
         return made;
     }
     spawner(spawner&& from) noexcept : stack_{std::exchange(from.stack_, nullptr)}, ignored_{from.ignored_} {}
@@ -75,10 +75,10 @@ public:
         if (stack_) ::munmap(stack_, size);
     }
 
-    /// The pid of the child, which has called exec by now. An error is ours or the system's; a program that cannot be
-    /// executed is not an error but a `failure` in its report, and its pid (already reaped) is 0.
-    /// The report tells the moment at which it called exec (monotonic_ns): the child says so itself, for on a busy
-    /// machine the parent may wake only when a short program has ended already.
+    /// The pid of the child, which has called exec by now. An error is our own or the system's. A program that cannot be
+    /// executed is not an error but a `failure` in its report, and its pid (already reaped) is 0. The child itself reports
+    /// the moment at which it called exec (monotonic_ns): on a busy machine the parent may wake only after a short program
+    /// has ended.
     result<pid_t> start(launch const& what, copy_report& report) {
         report.failure = {};
         borrowed shared{&what, &report, ::getpid(), ignored_};
@@ -97,8 +97,8 @@ public:
         return pid_t{0};
     }
 
-    /// A child that has its descriptors (`what` says no more than those) and waits for its call; then it executes what the
-    /// order in this room says. It has the stack until then, so no other may be started before it is called or dead.
+    /// Starts a child that has its descriptors (`what` contains no more than those) and waits for its call. Then it executes
+    /// the order in this room. It uses the stack until then, so no other child may be started before it is called or dead.
     result<pid_t> start_ahead(launch const& what, order_room& room, ahead_call::number number, std::int64_t awake_ns) {
         ahead_ = {what, &room, number, awake_ns, ::getpid(), ignored_};
         sigset_t all, before;
@@ -119,7 +119,7 @@ private:
         pid_t parent;
         signal_bits ignored;
     };
-    /// What a child that waits looks at; it outlives the call that made it.
+    /// What a waiting child reads; it outlives the call that made it.
     struct waiting {
         launch what;
         order_room* room = nullptr;
@@ -141,7 +141,7 @@ private:
                     static_cast<std::uint64_t>(what.group)};
 #if defined(__x86_64__)
         long answer = SYS_clone3;
-        // none of them const: the compiler would put a value that it knows into a register of its choice
+        // not const: the compiler would put a known value into a register of its choice
         register long key asm("r9") = static_cast<long>(what.key);
         register int (*run)(void*) asm("r12") = &child;
         register void* with asm("r13") = shared;
@@ -174,7 +174,7 @@ private:
                      : "r"(size_of), "r"(key), "r"(number), "r"(run), "r"(with)
                      : "memory", "cc");
 #else
-        long answer = -ENOSYS; // another architecture waits for its five instructions
+        long answer = -ENOSYS; // another architecture needs its own five instructions
         (void)shared;
 #endif
         if (answer >= 0) return static_cast<int>(answer);
@@ -182,17 +182,17 @@ private:
         return -1;
     }
 
-    static bool move_up(int& fd) noexcept { // out of the way of the numbers that dup2 is about to fill
+    static bool move_up(int& fd) noexcept { // away from the numbers that dup2 is about to use
         if (fd < 0 || fd > report_descriptor) return true;
         fd = ::fcntl(fd, F_DUPFD_CLOEXEC, report_descriptor + 1);
         return fd >= 0;
     }
 
-    // In the child: only async-signal-safe calls, and no write but to what is shared and this stack.
+    // In the child: only async-signal-safe calls, and writes only to `shared` and this stack.
 
-    /// What concerns itself and its descriptors.
+    /// Sets up the child itself and its descriptors.
     __attribute__((no_sanitize("address", "undefined"))) static bool settle(launch const& what, pid_t parent, signal_bits ignored, spawn_step& step) noexcept {
-        // a parent that died before this call would never be noticed, so look once more
+        // we would never notice a parent that died before this call, so check again
         step = spawn_step::prctl;
         if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return false;
         if (::getppid() != parent) ::_exit(127);
@@ -216,7 +216,7 @@ private:
         }
         return true;
     }
-    /// What the order says; returns, with an error's number, only when a step failed.
+    /// Carries out the order. Returns, with an error number, only when a step failed.
     __attribute__((no_sanitize("address", "undefined"))) static int execute(launch const& what, copy_report& report, spawn_step& step) noexcept {
         step = spawn_step::folder;
         if (what.folder && ::chdir(what.folder) < 0) return errno;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Whether process namespaces can hold a limit on processes here: tried, in namespaces that end at once.
+// Can process namespaces hold a limit on processes here? Tried in namespaces that end at once.
 #pragma once
 #include <sb/process/task_limit.hpp>
 #include <sb/process/tried.hpp>
 
 namespace sb::process {
 
-/// Nothing when they can, else why not. Costs about a millisecond.
+/// No error when they can, else the reason. Costs about a millisecond.
 inline result<void> can_limit_tasks(payload_user const& user) {
     auto const done = tried_inside(user, 0, []() -> result<std::string> {
         auto const inner = clone_limited(0, 0);
         if (inner < 0) return last_error("make process namespaces");
-        if (inner == 0) { // no number is left beside our own
+        if (inner == 0) { // no number is left except our own
             auto const before = numbers_given();
             auto const child = ::fork();
             ::_exit(child < 0 && errno == EAGAIN && numbers_given() == before + 1 ? 0 : 1);

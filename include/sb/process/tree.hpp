@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Ends all that a run has started, wherever it hid.
+// Ends all processes that a run has started, wherever they hid.
 //
-// How it works: this process is a child subreaper, so whatever a payload leaves behind, however often it forked,
-// called setsid or ignored signals, becomes our child when its own parent dies. Killing our children therefore brings
-// the next generation up to us, and `wait` saying ECHILD means that nothing is left: no list of ours has to be
-// complete for that to be true.
+// How it works: this process is a child subreaper. So every process that a payload leaves behind becomes our child when its
+// own parent dies, however often it forked, called setsid or ignored signals. Killing our children therefore brings the next
+// generation up to us. When `wait` answers ECHILD, nothing is left. This needs no complete list of processes.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -19,7 +18,7 @@
 
 namespace sb::process {
 
-/// From now on orphans of our descendants come to this process and not to init.
+/// From now on orphans of our descendants become children of this process, not of init.
 inline result<void> adopt_orphans() {
     if (::prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) return last_error("prctl", "PR_SET_CHILD_SUBREAPER");
     return {};
@@ -31,7 +30,7 @@ namespace detail {
 inline pid_t parent_of(std::string_view pid) {
     auto const stat = read_file(cat("/proc/", pid, "/stat"));
     if (stat.has_error()) return -1;
-    auto const name_end = stat->rfind(')'); // the name may hold anything, blanks and brackets too
+    auto const name_end = stat->rfind(')'); // the name may contain any character, blanks and brackets too
     if (name_end == std::string::npos || name_end + 4 >= stat->size()) return -1;
     pid_t parent = -1;
     std::from_chars(stat->data() + name_end + 4, stat->data() + stat->size(), parent);
@@ -40,7 +39,7 @@ inline pid_t parent_of(std::string_view pid) {
 
 } // namespace detail
 
-/// Calls `use(pid)` for each child of this thread; by one file where the kernel has it, else by looking at all.
+/// Calls `use(pid)` for each child of this thread. Reads one file where the kernel has it, else looks at all processes.
 template <class Use>
 void each_child(Use use) {
     if (auto const list = read_file("/proc/thread-self/children"); !list.has_error()) {
@@ -61,8 +60,8 @@ void each_child(Use use) {
     ::closedir(all);
 }
 
-/// SIGKILL to every child of ours and to its process group. A group dies as one: no fork slips through between its
-/// members. Groups of the tree never hold a stranger, for a group lives in one session and each run has its own.
+/// Sends SIGKILL to every child of ours and to its process group. A group dies as one: no fork escapes between the deaths of
+/// its members. These groups never contain a stranger: a group lives in one session, and each run has its own session.
 inline void kill_children() {
     auto const ours = ::getpgrp();
     each_child([&](pid_t child) {

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Tries something in a child that ends at once and leaves nothing, so that what this host allows is seen and not guessed.
+// Tries something in a child that ends at once and leaves nothing. So we see what this host allows instead of guessing.
+//
+// How it works: the child makes the attempt, writes "+" and its result or "-" and its error into a pipe, and exits. The
+// parent reads the pipe to its end and then waits for the child. For an attempt inside a user namespace there are two more
+// pipes: on `ready` the child reports that it has its namespace, and on `mapped` the parent reports that it has mapped the
+// ids.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -42,7 +47,7 @@ template <class Attempt>
 
 } // namespace detail
 
-/// What `attempt` returns (a result<std::string>), made in a child.
+/// The result of `attempt` (a result<std::string>), run in a child.
 template <class Attempt>
 result<std::string> tried(Attempt const& attempt) {
     SB_TRY(auto ends, make_pipe());
@@ -58,8 +63,8 @@ result<std::string> tried(Attempt const& attempt) {
     return said;
 }
 
-/// The same as the process that makes a sandbox would find it: in a user namespace in which it has every capability, under the payload's user,
-/// and in namespaces of these kinds (CLONE_NEW…).
+/// The same under the conditions of the process that makes a sandbox: in a user namespace in which it has every capability,
+/// under the payload's user, and in namespaces of these kinds (CLONE_NEW…).
 template <class Attempt>
 result<std::string> tried_inside(process::payload_user const& user, int kinds, Attempt const& attempt) {
     SB_TRY(auto ready, make_pipe());
@@ -76,7 +81,7 @@ result<std::string> tried_inside(process::payload_user const& user, int kinds, A
             char one = 0;
             if (::write(ready.write.get(), &one, 1) != 1 || retry([&] { return ::read(mapped.read.get(), &one, 1); }) != 1) ::_exit(1);
             if (::setresgid(process::sandbox_id, process::sandbox_id, process::sandbox_id) < 0 || ::setresuid(process::sandbox_id, process::sandbox_id, process::sandbox_id) < 0) return last_error("change user");
-            ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a change of user forgets it
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a change of user resets it
             if (kinds != 0 && ::unshare(kinds) < 0) return last_error("make namespaces");
             if ((kinds & CLONE_NEWNS) && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0) return last_error("make mounts private");
             return attempt();
@@ -89,14 +94,14 @@ result<std::string> tried_inside(process::payload_user const& user, int kinds, A
         done = process::map_ids(child, process::sandbox_id, process::sandbox_id, user);
         if (!done.has_error() && ::write(mapped.write.get(), &one, 1) != 1) done = last_error("write");
     }
-    mapped.write.reset(); // without a word it ends
+    mapped.write.reset(); // without an answer the child ends
     auto said = detail::said_by(ends.read.get());
     while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
     if (done.has_error()) return done.error();
     return said;
 }
 
-/// The trial could not begin: the finding about namespaces says why.
+/// The trial could not begin. The finding about namespaces gives the reason.
 inline bool never_began(error const& e) noexcept {
     for (std::string_view const step : {"make a user namespace", "make namespaces", "make mounts private", "change user"})
         if (e.what.starts_with(step)) return true;

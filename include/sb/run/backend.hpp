@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The contract of a backend: what it makes of a preset (each key acts, cannot act here, or only names), and lanes that run it.
+// The contract of a backend: what it does with a preset (each key acts, cannot act here, or is only a name), and the lanes
+// that run it.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/key/preset_amounts.hpp>
@@ -15,28 +16,28 @@
 
 namespace sb::run {
 
-/// A preset as it acts on a run.
+/// A preset, as it takes effect on a run.
 struct enforcement {
     key::setup setup;
-    std::map<std::string, std::string> variables; ///< that keys of the preset set for the workload
+    std::map<std::string, std::string> variables; ///< variables that keys of the preset set for the workload
     std::vector<applied_key> applied;
     std::vector<unsupported_key> unsupported;
     std::vector<std::string> informational;
-    std::vector<std::string> lowered; ///< limits beyond this machine, and what is held instead
-    std::vector<std::string> loose; ///< limits that do not hold here, or for single processes only; each with its reason
+    std::vector<std::string> lowered; ///< limits beyond this machine, and what is enforced instead
+    std::vector<std::string> loose; ///< limits that are not enforced here, or only for single processes; each with its reason
 };
 
-/// What the caller said on the command line: it wins over the preset.
+/// What the caller set on the command line: it wins over the preset.
 struct overrides {
     std::optional<double> timeout_s;
 };
 
-/// What a backend is, for records and for people.
+/// Description of a backend, for records and for people.
 struct backend_facts {
     std::string name;
     std::vector<std::string> layers; ///< what it isolates
-    std::string exposed; ///< one line: what it does not; empty: nothing
-    std::map<std::string, std::string> sources; ///< figure -> where it comes from, when that needs saying
+    std::string exposed; ///< one line: what it does not isolate; empty: nothing
+    std::map<std::string, std::string> sources; ///< figure -> where it comes from, if that needs an explanation
 };
 
 using lanes = std::vector<std::unique_ptr<lane>>;
@@ -48,13 +49,13 @@ public:
     virtual backend_facts const& facts() const = 0;
     /// Every key of the preset ends up in exactly one of `applied`, `unsupported`, `informational`.
     virtual result<enforcement> plan(key::preset const& preset, overrides const& wins) const = 0;
-    /// How a workload's files are looked at from here.
+    /// How this backend looks at a workload's files.
     virtual sight seen() const { return {}; }
-    /// Lanes for so many runs at a time. They end before `close`.
+    /// Opens lanes for so many concurrent runs. They end before `close`.
     virtual result<lanes> open(int jobs) = 0;
-    /// The folder that holds what lanes kept, which is then the caller's; empty: there is none.
+    /// The folder with what the lanes kept, which then belongs to the caller; empty: there is none.
     virtual std::string leave_kept() { return {}; }
-    /// Ends all that its lanes started and left, and gives back what it took of the host.
+    /// Ends all that its lanes started and left, and gives back what it used of the host.
     virtual void close() {}
 };
 

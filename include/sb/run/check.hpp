@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The check of a run's output: whether it can be made at all, and what it said.
+// The check of a run's output: whether it can be made at all, and its result.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
@@ -21,17 +21,17 @@
 namespace sb::run {
 
 struct check_answer {
-    std::optional<bool> right; ///< null: it could not say
-    std::string why; ///< how it ended, when the output was not found right
+    std::optional<bool> right; ///< null: it could not decide
+    std::string why; ///< how it ended, if the output was not found right
     std::string said; ///< first line of its standard error
 };
 
-/// An exit status of 126, 127 or above 128 is a shell's word for what it could not run, or a signal ended.
+/// With an exit status of 126, 127 or above 128 a shell reports a command that it could not run, or that a signal ended.
 inline check_answer read_check(outcome const& got, double timeout_s) {
     check_answer all;
     auto const& err = got.err.head;
     all.said = trim(std::string_view{err}.substr(0, err.find('\n')));
-    if (!got.lost.empty() || got.copies == 0) { // the run took along all that was to be looked at
+    if (!got.lost.empty() || got.copies == 0) { // everything that the check needs disappeared with the run
         all.right = false;
         all.why = got.lost;
         return all;
@@ -51,7 +51,7 @@ inline check_answer read_check(outcome const& got, double timeout_s) {
 
 namespace detail {
 
-/// Words that a shell answers itself (POSIX, 2.4, 2.14 and 1.6).
+/// Words that a shell handles itself (POSIX, 2.4, 2.14 and 1.6).
 inline bool is_shells_own(std::string_view word) noexcept {
     for (std::string_view const each : {".", ":", "alias", "bg", "break", "case", "cd", "command", "continue", "do", "done", "echo", "elif", "else", "esac", "eval", "exec", "exit",
                                         "export", "false", "fc", "fg", "fi", "for", "getopts", "hash", "if", "in", "jobs", "kill", "local", "printf", "pwd", "read", "readonly", "return", "set",
@@ -60,10 +60,10 @@ inline bool is_shells_own(std::string_view word) noexcept {
     return false;
 }
 
-/// Variables that say where programs, libraries and modules lie, with colons between.
+/// Variables with paths of programs, libraries and modules, separated by colons.
 inline constexpr std::string_view search_paths[] = {"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH", "PERL5LIB", "RUBYLIB", "NODE_PATH"};
 
-/// Without walls a run may write wherever its caller may, and what it is likely to write is the folder that it runs in.
+/// Without a sandbox a run may write wherever its caller may. The most likely place is the folder that it runs in.
 inline bool outlasts_a_run(std::string const& place, sight const& seen_by) {
     if (!place.starts_with('/') || cat(place, "/").find("/../") != std::string::npos) return false;
     if (seen_by.outlasts_a_run) return seen_by.outlasts_a_run(place);
@@ -73,8 +73,8 @@ inline bool outlasts_a_run(std::string const& place, sight const& seen_by) {
 
 } // namespace detail
 
-/// Python scripts that a command starts: by their own name, or as the first word behind python's that is none of its options. What
-/// else ends in .py may be the run's output.
+/// Python scripts that a command starts: by their own name, or as the first word after python that is not one of its
+/// options. Another word that ends in .py may be the run's output.
 inline std::vector<std::string> scripts_of(std::string_view command) {
     enum class place { first, python, value, other } at = place::first; // what the next word is
     std::vector<std::string> found;
@@ -112,8 +112,9 @@ inline std::vector<std::string> scripts_of(std::string_view command) {
     return found;
 }
 
-/// Where Python looks for modules of the scripts that a command starts, with colons between: what lies beside a script is as true as
-/// the script. Where one of them is out of the run's reach, nothing beside another is searched, for it would be so for both.
+/// Where Python looks for modules of the scripts that a command starts, separated by colons. The files beside a script are
+/// as trustworthy as the script. If the run cannot change the folder of one of the scripts, only such folders are searched,
+/// because the search path applies to all scripts.
 inline std::string folders_of_scripts(std::string_view command, sight const& seen_by) {
     std::string sure, other;
     for (auto const& script : scripts_of(command)) {
@@ -125,8 +126,8 @@ inline std::string folders_of_scripts(std::string_view command, sight const& see
     return sure.empty() ? other : sure;
 }
 
-/// What holds a check of a run that had these limits: it may start what the run made. A preset that starves the run of descriptors
-/// or processes of its own is not to starve who judges it.
+/// The limits of a check, for a run with these limits. A check may start what the run made. A preset that leaves the run
+/// without descriptors or processes must not do the same to the check.
 inline key::setup setup_of_check(key::setup const& run, double timeout_s) {
     key::setup held;
     held.wall_ns = static_cast<std::int64_t>(timeout_s * 1e9);
@@ -137,9 +138,9 @@ inline key::setup setup_of_check(key::setup const& run, double timeout_s) {
     return held;
 }
 
-/// What a check finds in its environment, of what the run found: what the run left must not take the place of the programs that
-/// judge it. So places that it could write to are not searched, and Python takes no module from the current folder (from Python
-/// 3.11 on), nor from beside a script, unless `command` names it.
+/// The environment of a check, made from that of the run. Nothing that the run left may replace the programs of the check.
+/// So the check does not search places that the run could write to. Python loads no module from the current folder (from
+/// Python 3.11 on), nor from the folder of a script, unless `command` names it.
 inline variables check_variables(variables all, sight const& seen_by, std::string_view command = {}) {
     for (auto const name : detail::search_paths) {
         auto const found = all.find(std::string{name});
@@ -152,7 +153,7 @@ inline variables check_variables(variables all, sight const& seen_by, std::strin
         else if (name == "PATH") found->second = default_path;
         else all.erase(found);
     }
-    all.erase("SB_REPORT_FD"); // it reports nothing
+    all.erase("SB_REPORT_FD"); // a check reports nothing
     if (auto const beside = folders_of_scripts(command, seen_by); all.try_emplace("PYTHONSAFEPATH", "1").second && !beside.empty()) {
         auto& path = all["PYTHONPATH"];
         path = cat(beside, path.empty() ? "" : ":", path);
@@ -160,24 +161,24 @@ inline variables check_variables(variables all, sight const& seen_by, std::strin
     return all;
 }
 
-/// The program that a shell command begins with; empty where only the shell can tell.
+/// The program that a shell command begins with; empty where only the shell knows.
 inline std::string program_of(std::string_view command) {
     command = trim(command);
     auto const end = std::min(command.find_first_of(" \t\n;|&<>()"), command.size());
     auto const word = command.substr(0, end);
     auto const rest = trim(command.substr(end));
     if (word.find_first_of("\"'\\$`*?[]{}~=#!") != std::string_view::npos) return {};
-    if (rest.starts_with('(') || detail::is_shells_own(word)) return {}; // a function of its own
+    if (rest.starts_with('(') || detail::is_shells_own(word)) return {}; // its own function
     return std::string{word};
 }
 
-/// An error when a shell cannot read the command. Runs nothing of it.
+/// An error when a shell cannot parse the command. Runs none of it.
 inline result<void> check_syntax(std::string const& command) {
     auto* const shell = ::popen(cat("exec /bin/sh -n -c ", shell_word(command), " 2>&1 </dev/null").c_str(), "re");
     if (!shell) return last_error("popen", "/bin/sh");
     char said[512]{};
     auto const n = std::fread(said, 1, sizeof said - 1, shell);
-    for (char rest[512]; std::fread(rest, 1, sizeof rest, shell) > 0;) {} // a closed pipe would end it by a signal
+    for (char rest[512]; std::fread(rest, 1, sizeof rest, shell) > 0;) {} // closing the pipe early would end the shell by a signal
     if (::pclose(shell) == 0) return {};
     std::string_view const text{said, n};
     return caller_error(cat("--check: ", trim(text.substr(0, text.find('\n')))));

@@ -12,7 +12,7 @@
 
 namespace sb::run {
 
-/// One word, quoted when the shell would take it apart.
+/// One word, quoted if the shell would split it.
 inline std::string shell_word(std::string_view word) {
     constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%^";
     if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string{word};
@@ -21,7 +21,8 @@ inline std::string shell_word(std::string_view word) {
     return quoted + "'";
 }
 
-/// The same for a line that a terminal shows: what would act on it stands as bash, zsh and ksh read it, $'\xNN'.
+/// The same for a line that a terminal shows: characters that a terminal would act on become $'\xNN', which bash, zsh and
+/// ksh read.
 inline std::string typed_word(std::string_view word) {
     if (printable(word) == word) return shell_word(word);
     std::string quoted = "$'";
@@ -36,7 +37,7 @@ inline std::string shell_text(std::vector<std::string> const& words) {
 }
 
 namespace detail {
-/// Path of the regular file at a descriptor, relative to this folder where that is shorter; empty for what is none.
+/// Path of the regular file at a descriptor, relative to this folder if that is shorter; empty if it is not a regular file.
 inline std::string file_at(int fd) {
     struct stat facts {};
     if (::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) return {};
@@ -50,7 +51,8 @@ inline std::string file_at(int fd) {
 }
 } // namespace detail
 
-/// The line that makes the runs which this one did not: itself, with --resume, and with the files it read and wrote.
+/// The command line that makes the runs which this one did not make: the same line with --resume, and with the files it read
+/// and wrote.
 inline std::string resuming_line(int argc, char const* const* argv) {
     auto const in = detail::file_at(0), out = detail::file_at(1);
     bool const piped = [] {

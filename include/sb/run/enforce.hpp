@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a preset's keys become: limits that hold, or a reason why not. What each key means stands in its own file (sb/key).
+// Turns a preset's keys into limits that are enforced, or a reason why not. The meaning of each key is in its own file
+// (sb/key).
 #pragma once
 #include <sb/core/text.hpp>
 #include <sb/json/write.hpp>
@@ -15,7 +16,7 @@ namespace sb::run {
 
 namespace detail {
 
-/// Goes through the keys of a preset, then through those that it does not name.
+/// Goes through the keys of a preset, then through the keys that the preset does not name.
 class enforcing {
 public:
     enforcing(key::amounts const& asked, overrides const& wins, key::host const& here, enforcement& into) : asked_{asked}, wins_{wins}, here_{here}, into_{into} {}
@@ -31,7 +32,7 @@ public:
         }
         return {};
     }
-    /// What holds where the preset is silent.
+    /// What applies if the preset does not have this key.
     void take_silent(key::definition const& silent) {
         if (asked_.find(silent)) return;
         if (auto const by_hand = given(silent))
@@ -55,7 +56,7 @@ private:
         std::size_t place; // in `applied`
     };
 
-    /// What the command line says instead of the preset.
+    /// The value on the command line that replaces the preset's.
     std::optional<key::amount> given(key::definition const& of) const {
         if (&of == &key::timeout && wins_.timeout_s) return key::seconds{*wins_.timeout_s};
         return std::nullopt;
@@ -69,7 +70,7 @@ private:
         auto const by_hand = given(which);
         key::outcome told;
         if (which.plan && (here_.limits || !which.needs_limits)) told = which.plan(by_hand ? *by_hand : is, here_, into_.setup);
-        // a preset may have been made for a larger machine, but who gave the limit by hand is here
+        // a preset may come from a larger machine, but a limit given by hand was meant for this one
         if (!told.machine.empty() && asked_.is_by_hand(which))
             return caller_error(cat(which.name, " ", variable_text(written), " limits nothing: this machine has only ", told.machine));
         if (told.lowered) into_.lowered.push_back(cat(which.name, " ", variable_text(written), " is more than this machine has; capped at ", told.machine));
@@ -92,7 +93,7 @@ private:
 
 } // namespace detail
 
-/// What a backend with these abilities makes of a preset.
+/// The effect of a preset on a backend with these abilities.
 inline result<enforcement> enforce(key::preset const& preset, overrides const& wins, key::host const& here, key::key_list const& keys = key::all_keys) {
     enforcement all;
     detail::enforcing each{preset.asked, wins, here, all};

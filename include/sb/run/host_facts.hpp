@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Facts of the machine that every record carries.
+// Facts about the machine that are in every record.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/text.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a session is given besides its options: presets from a stream, a file for standard input, weights from settings.
+// The inputs of a session besides its options: presets from a stream, a file for standard input, weights from settings.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/did_you_mean.hpp>
@@ -26,11 +26,11 @@ namespace sb::run {
 
 struct preset_stream {
     std::vector<key::preset> presets;
-    std::int64_t bad = 0; ///< what was no preset
+    std::int64_t bad = 0; ///< lines that are not presets
 };
 
-/// Reads presets from a descriptor to its end. A line that is a record of another kind goes to `pass` as it is; what is
-/// broken goes to `bad`, and a preset that was taken with a remark to `warn`. `pause` is called before a read that waits.
+/// Reads presets from a descriptor to its end. A line that is a record of another kind goes to `pass` unchanged. A broken
+/// line goes to `bad`. A preset that was accepted with a remark goes to `warn`. `pause` is called before a read that waits.
 inline result<preset_stream> read_preset_stream(int fd, std::string name, std::function<void(std::string_view)> const& pass,
                                                 stress::preset_reader::report const& bad, stress::preset_reader::report const& warn,
                                                 std::function<void()> pause = {}) {
@@ -44,7 +44,7 @@ inline result<preset_stream> read_preset_stream(int fd, std::string name, std::f
     source from{fd, std::move(name)};
     from.on_pause(std::move(pause));
     auto const one = [&](input_line const& line) {
-        if (is_other(line.text)) pass(line.text); // its end of line keeps its place in the count of lines
+        if (is_other(line.text)) pass(line.text); // its line end keeps the line numbers right
         else reader.feed(line.text);
         if (line.is_ended) reader.feed("\n");
         return true;
@@ -59,7 +59,7 @@ inline result<preset_stream> read_preset_stream(int fd, std::string name, std::f
     return all;
 }
 
-/// The number of this use of several preset files, counted in `folder`, so that each gets its turn.
+/// The number of this use of several preset files, counted in `folder`, so that they are used in turn.
 inline result<std::uint64_t> next_turn(std::string const& folder) {
     SB_TRY(auto const in, files::own_folder::make(folder, files::for_data));
     auto const path = in.path() + "/preset-turn";
@@ -78,14 +78,14 @@ inline result<std::uint64_t> next_turn(std::string const& folder) {
     return turn;
 }
 
-/// The file for the workload's standard input, before slots are forked. Each run reads it from the start, so it has to be one that can
-/// be read again.
+/// Opens the file for the workload's standard input, before workers are forked. Each run reads it from the start, so it must
+/// be a file that can be read again.
 inline result<watch::input_file> find_input_file(std::string const& path) {
     if (path == "null" || path == watch::nothing_to_read) return watch::input_file{};
     auto const wrong = [&](std::string_view why) { return caller_error(cat("--stdin ", path, ": ", why)); };
     if (path == "-") return wrong("needs a file, because each run reads it from the beginning; standard input is for presets");
     auto const unfit = [&](struct stat const& facts) { return wrong(S_ISDIR(facts.st_mode) ? "is a folder" : "must be a file that can be read more than once"); };
-    struct stat there {}; // a pipe has no place where it could be opened, and is to be told as what it is
+    struct stat there {}; // a pipe has no path at which it could be opened again, and the error must say that it is a pipe
     if (::stat(path.c_str(), &there) == 0 && !watch::input_file::takes(there)) return unfit(there);
     auto file = watch::input_file::open(path);
     if (file.has_error()) return system_error(cat("--stdin: ", file.error().what));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a workload finds in its environment, and where its program is found.
+// The environment of a workload, and where its program is found.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
@@ -25,18 +25,18 @@ using variables = std::map<std::string, std::string>;
 
 inline constexpr std::string_view default_path = "/usr/local/bin:/usr/bin:/bin";
 
-/// The variables that pass from the caller's environment: how to find programs, how to talk, who is there. No token,
-/// no proxy, no library path.
+/// The variables that are copied from the caller's environment: where programs are, which language, which user. No token, no
+/// proxy, no library path.
 inline bool is_passed_on(std::string_view name) noexcept {
     for (std::string_view const each : {"PATH", "LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "USER", "LOGNAME", "SHELL"})
         if (name == each) return true;
-    // not all that begins with LC_: ssh passes such names on, and people put other things into them
+    // not every name that begins with LC_: ssh forwards such names, and people use them for other things
     for (std::string_view const each : {"ALL", "CTYPE", "NUMERIC", "TIME", "COLLATE", "MONETARY", "MESSAGES", "PAPER", "NAME", "ADDRESS", "TELEPHONE", "MEASUREMENT", "IDENTIFICATION"})
         if (name.starts_with("LC_") && name.substr(3) == each) return true;
     return false;
 }
 
-/// Of `caller` (NAME=VALUE, ended by null) what the list above allows; PATH is always there.
+/// The variables of `caller` (NAME=VALUE, ended by null) that the list above allows; PATH is always present.
 inline variables passed_on(char const* const* caller) {
     variables all;
     for (; caller && *caller; ++caller) {
@@ -64,7 +64,7 @@ inline result<void> add_variable(variables& to, std::string_view text) {
     return {};
 }
 
-/// A preset's value as a variable: text as it is, an array of words with commas between, the rest as JSON.
+/// A preset's value as a variable: text unchanged, an array of words separated by commas, the rest as JSON.
 inline std::string variable_text(value const& v) {
     if (auto const* s = v.if_string()) return std::string{*s};
     if (v.is_null()) return {};
@@ -80,7 +80,7 @@ inline std::string variable_text(value const& v) {
     return json::text_of(v);
 }
 
-/// NAME=VALUE for each, in order of name. A value that holds a NUL ends there, as C would have it.
+/// NAME=VALUE for each, sorted by name. A value that contains a NUL ends there, as in C.
 inline std::vector<std::string> as_strings(variables const& all) {
     std::vector<std::string> out;
     out.reserve(all.size() + 2);
@@ -88,24 +88,24 @@ inline std::vector<std::string> as_strings(variables const& all) {
     return out;
 }
 
-/// Says whether a payload can see a file: nothing when it does, else what mends it.
+/// Can a payload see a file? No value when it can, else what would fix it.
 using file_judge = std::function<std::optional<std::string>(std::string const&)>;
 
-/// How a payload's files are looked at from here.
+/// How to look at a payload's files from here.
 struct sight {
-    std::string folder; ///< where the workload runs; empty: here
-    file_judge hidden; ///< what walls hide from it; empty: nothing
-    std::function<std::string(std::string const&)> host_path; ///< where a file of the payload's is on the host; empty: by the same path
-    std::function<bool(std::string const&)> outlasts_a_run; ///< what the payload finds at a path, as far as walls say; empty: there are none
+    std::string folder; ///< where the workload runs; empty: the current folder
+    file_judge hidden; ///< what the sandbox hides from it; empty: nothing
+    std::function<std::string(std::string const&)> host_path; ///< where a file of the payload is on the host; empty: at the same path
+    std::function<bool(std::string const&)> outlasts_a_run; ///< whether a path stays the same during a run, as far as the sandbox decides it; empty: no sandbox
 };
 
-/// What exec would run for `name`, looked up in `path` as the workload would see it. When there is none `is_hidden` says
-/// whether it is the walls that hide it.
+/// The program that exec would run for `name`, looked up in `path` as the workload would see it. If there is none,
+/// `is_hidden` says whether the sandbox hides it.
 inline result<std::string> find_program(std::string const& name, std::string_view path, sight const& seen_by = {}, bool* is_hidden = nullptr) {
     auto const& folder = seen_by.folder;
     auto const& hidden = seen_by.hidden;
     constexpr int no_file = ENXIO; // a FIFO, a socket, a device
-    constexpr int not_executable = ENOEXEC; // EACCES: a folder on the way to it is closed to us, and nobody knows what is in there
+    constexpr int not_executable = ENOEXEC; // EACCES: a folder on the way is closed to us, and nobody knows what is in it
     auto const check = [&](std::string const& asked) {
         auto const file = seen_by.host_path ? seen_by.host_path(asked) : asked;
         struct stat facts {};
@@ -140,7 +140,7 @@ inline result<std::string> find_program(std::string const& name, std::string_vie
         if (code != 0) return;
         auto const got = seen(file);
         if (!got.has_error()) found = file;
-        else if (!out_of_sight) out_of_sight = got.error(); // one further on may do
+        else if (!out_of_sight) out_of_sight = got.error(); // a later folder may have it
     });
     if (!found.empty()) return found;
     if (out_of_sight) return *out_of_sight;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Presets as they will be enforced: what holds, which program that finds, and in which environment.
+// Presets as they will be enforced: the limits, the program that each finds, and its environment.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
@@ -19,7 +19,7 @@
 
 namespace sb::run {
 
-/// Where the variables of a workload come from, beside its preset.
+/// Where the variables of a workload come from, besides its preset.
 struct variable_sources {
     variables base; ///< of the caller's environment
     variables given; ///< by hand: wins over preset keys
@@ -27,14 +27,15 @@ struct variable_sources {
 
 class prepared_presets {
 public:
-    /// The backend and `presets` outlive it.
+    /// The backend and `presets` outlive this object.
     prepared_presets(backend const& with, std::vector<std::string> const& command, std::vector<key::preset> const& presets, variable_sources from, overrides wins)
         : with_{&with}, program_{command.empty() ? std::string{} : command.front()}, presets_{&presets}, from_{std::move(from)}, wins_{std::move(wins)}, seen_{with.seen()} {}
 
     sight const& seen() const noexcept { return seen_; }
 
-    /// Reads all presets as they will be enforced. An error for one that cannot be, and, where limits are required, for a
-    /// limit that does not hold here for the whole tree. The answer tells of limits that are held lower than asked, a line each.
+    /// Computes how all presets will be enforced. An error for a preset that cannot be enforced and, if limits are required,
+    /// for a limit that is not enforced here for the whole tree. The answer lists limits that are lower than requested, one
+    /// line each.
     result<std::vector<std::string>> check_limits(bool required) const {
         struct lower {
             std::string first; ///< scenario
@@ -58,12 +59,12 @@ public:
         preset_record const* preset;
         enforcement held;
         result<std::string> program;
-        bool hidden = false; ///< there is a program, and the sandbox hides it
-        std::vector<std::string> environment = {}; ///< as it is but for the seed
-        std::ptrdiff_t seed_at = -1; ///< where in it that stands; -1: it is the caller's
+        bool hidden = false; ///< the program exists, and the sandbox hides it
+        std::vector<std::string> environment = {}; ///< complete except for the seed
+        std::ptrdiff_t seed_at = -1; ///< index of the seed in it; -1: the caller's own value is used
     };
     using ready_ptr = std::shared_ptr<ready const>;
-    /// A preset, ready to run; kept, for its other repetitions need the same.
+    /// A preset, ready to run. It is cached, because its other repetitions need the same.
     result<ready_ptr> at(std::size_t index) {
         if (auto const there = ready_.find(index); there != ready_.end()) return there->second;
         auto const& preset = (*presets_)[index];
@@ -76,7 +77,7 @@ public:
         return ready_[index] = std::make_shared<ready const>(ready{&preset, std::move(held), std::move(program), hidden, as_strings(around), seed_at});
     }
 
-    /// What the workload would find in its environment, but for what its lane adds.
+    /// The environment that the workload would find, without what its lane adds.
     variables variables_of(preset_record const& preset, enforcement const& held, std::int64_t seed) const {
         auto all = from_.base;
         for (auto const& [name, v] : preset.keys) all[name] = variable_text(v);
@@ -84,10 +85,10 @@ public:
         all[seed_name] = cat(seed);
         all["SB_REPORT_FD"] = cat(process::report_descriptor);
         for (auto const& [name, text] : from_.given) all[name] = text;
-        all.erase("HOME"), all.erase("TMPDIR"); // the lane's
+        all.erase("HOME"), all.erase("TMPDIR"); // the lane sets them
         return all;
     }
-    /// Where a program is found, by the first preset that has it.
+    /// Finds a program with the first preset that has it.
     result<std::string> look_up(std::string const& name, bool for_check) const {
         result<std::string> found = std::string{};
         for (auto const& preset : *presets_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What happened, told as a run record.
+// Turns the result of a run into a run record.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/text.hpp>
@@ -24,7 +24,7 @@ inline stream_capture as_record(watch::captured& stream) {
 
 } // namespace detail
 
-/// All that a record needs beside what happened.
+/// What a record needs besides the result.
 struct run_context {
     std::string workload;
     std::optional<std::string> module;
@@ -36,7 +36,7 @@ struct run_context {
     metric::prices prices;
 };
 
-/// `output_right` is the check's answer, nothing without one. Takes the texts out of `got`.
+/// `output_right` is the check's answer; no value without a check. Moves the texts out of `got`.
 inline run_record record_of(run_context const& all, preset_record const& preset, enforcement const& held, planned_run const& planned,
                             outcome& got, std::optional<bool> output_right, reported found) {
     run_record r;
@@ -84,7 +84,7 @@ inline run_record record_of(run_context const& all, preset_record const& preset,
     auto const memory_limit = std::max(held.setup.tree_memory_bytes, held.setup.memory_bytes);
     if (memory_limit >= 0) facts.memory_limit_bytes = static_cast<double>(memory_limit);
     if (r.cpu_user_s) facts.cpu_s = *r.cpu_user_s + *r.cpu_sys_s;
-    r.value = found.value && output_right != false ? found.value : metric::value_of(facts, all.weights); // of a wrong output its maker is not believed
+    r.value = found.value && output_right != false ? found.value : metric::value_of(facts, all.weights); // the workload's own value does not count if its output is wrong
     if (r.value) r.roi = *r.value - metric::cost_of(facts, all.prices);
 
     r.applied = held.applied, r.unsupported = held.unsupported, r.informational = held.informational;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers that a workload gives about itself: through its report channel, or found in its output.
+// Numbers that a workload reports about itself: through its report channel, or in its output.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -26,7 +26,7 @@
 
 namespace sb::run {
 
-/// What a workload's own `value` may be. Another number is no value.
+/// The range of a workload's own `value`. A number outside it is ignored.
 struct value_range {
     double low = 0, high = 1;
 
@@ -51,24 +51,25 @@ struct value_range {
 struct reported {
     std::map<std::string, double> metrics;
     std::optional<double> value; ///< replaces the default rule
-    int bad_lines = 0; ///< no JSON object
+    int bad_lines = 0; ///< lines that are not a JSON object
     std::int64_t bad_values = 0; ///< out of range
-    std::int64_t reserved = 0; ///< numbers under names that are ours
+    std::int64_t reserved = 0; ///< numbers under names that are reserved for us
     std::set<std::string> reserved_names; ///< which
     bool cut = false; ///< there were more lines than are read
 };
 
-inline constexpr std::size_t most_report_lines = 10'000; ///< of a copy
+inline constexpr std::size_t most_report_lines = 10'000; ///< for each copy
 
-/// Reads what the copies of a run wrote to their report channels: JSON objects, one a line, whose members that are
-/// numbers are metrics. In one copy the last number of a name counts; over several copies their mean does. What is not taken is counted.
+/// Reads what the copies of a run wrote to their report channels: JSON objects, one per line. Members that are numbers are
+/// metrics. In one copy the last number of a name counts; over several copies their mean counts. What is not accepted is
+/// counted.
 inline reported read_reports(std::vector<std::string> const& copies, value_range const& range = {}) {
     constexpr std::size_t most_metrics = 1000, longest_name = 128;
     reported all;
     struct mean {
         double is = 0;
         int n = 0;
-        void add(double x) noexcept { ++n, is += x / n - is / n; } // a sum may be more than a double holds
+        void add(double x) noexcept { ++n, is += x / n - is / n; } // a sum may be more than a double can hold
     };
     std::map<std::string, mean> means;
     mean values;
@@ -113,8 +114,8 @@ inline reported read_reports(std::vector<std::string> const& copies, value_range
     return all;
 }
 
-/// `NAME=REGEX`: a number out of the output. POSIX extended, line by line; the last match counts, and in it the first
-/// bracketed part, or all of it where there is none.
+/// `NAME=REGEX`: a number from the output. POSIX extended, line by line. The last match counts, and in it the first
+/// bracketed part, or the whole match if there is none.
 class output_metric {
 public:
     static result<output_metric> parse(std::string_view text) {
@@ -136,7 +137,7 @@ public:
     }
     std::string const& name() const noexcept { return name_; }
 
-    /// Looks at one line; keeps the number when it has one.
+    /// Searches one line; keeps the number if it has one.
     void look(char const* line) {
         regmatch_t found[2];
         if (::regexec(regex_.get(), line, 2, found, 0) != 0) return;
@@ -149,7 +150,7 @@ public:
         if (code == std::errc{} && end == text.data() + text.size() && std::isfinite(x)) number_ = x;
     }
     void found(std::optional<double> number) noexcept { number_ = number; }
-    /// The number of this run, if there was one; the next run begins without.
+    /// The number of this run, if there was one. Resets it for the next run.
     std::optional<double> take() noexcept { return std::exchange(number_, std::nullopt); }
 
 private:
@@ -164,13 +165,13 @@ private:
 
 namespace detail {
 
-/// Line by line in constant space; what is longer than 64 KiB is looked at in parts.
+/// Line by line in constant space; a line longer than 64 KiB is searched in parts.
 inline void look_through(std::vector<output_metric>& metrics, int file) {
     constexpr std::size_t block = std::size_t{64} << 10;
     std::string held;
     auto const look = [&](std::string& line) {
         for (auto& c : line)
-            if (c == '\0') c = ' '; // a line of C ends at NUL; the number behind it counts too
+            if (c == '\0') c = ' '; // a C string ends at NUL; a number after it counts too
         for (auto& each : metrics) each.look(line.c_str());
     };
     auto const bytes = std::make_unique<char[]>(block);
@@ -195,15 +196,16 @@ inline void look_through(std::vector<output_metric>& metrics, int file) {
 
 inline constexpr int most_seconds_to_look = 2; // of processor time
 
-/// Looks for all metrics in `file`, from its beginning. How long a pattern takes is up to what was printed, so a process of its own
-/// looks, and is ended when it takes too long: then, and when there can be none, false, and nothing is found.
+/// Searches for all metrics in `file`, from its beginning. The output decides how long a pattern takes, so a child process
+/// searches and writes the numbers into a pipe. A timer kills the child when it takes too long. Then, or when no child can be
+/// made, the answer is false and nothing is found.
 inline bool look_for(std::vector<output_metric>& metrics, int file, int most_seconds = most_seconds_to_look) {
     if (metrics.empty()) return true;
     auto words = make_pipe();
     if (words.has_error()) return false;
     sigset_t all, before;
     sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before); // our handlers are not for the child
+    ::pthread_sigmask(SIG_SETMASK, &all, &before); // the child must not run our handlers
     auto const parent = ::getpid();
     auto const child = ::fork();
     if (child == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The names of figures that are ours to give: what a workload says under one of them is never taken for it.
+// The names of figures that only we may set: a workload's number under one of them is never accepted.
 #pragma once
 #include <sb/record/run.hpp>
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 namespace sb::run {
 
-/// What sandbench itself puts among the metrics of a run.
+/// What sandbench itself adds to the metrics of a run.
 namespace own_metric {
 inline constexpr auto output_check = "output_check", concurrency_level = "concurrency_level", concurrency_error_rate = "concurrency_error_rate",
                       concurrency_throughput = "concurrency_throughput", cpu_throttled_s = "cpu_throttled_s";
 } // namespace own_metric
 
-/// In order: those, the members of a run record, which a reader may look for among the metrics when they are null, and what is
-/// worked out from them.
+/// In order: the names above, the members of a run record, which a reader may look for among the metrics when they are null,
+/// and derived figures.
 inline std::vector<std::string_view> const& reserved_names() {
     static auto const all = [] {
         std::vector<std::string_view> names{own_metric::output_check, own_metric::concurrency_level, own_metric::concurrency_error_rate, own_metric::concurrency_throughput,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which runs a file of records already holds.
+// Which runs a file of records already contains.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/input_source.hpp>
@@ -20,23 +20,23 @@ namespace sb::run {
 
 struct finished_runs {
     std::unordered_set<std::string> ids;
-    std::vector<std::int64_t> too_long; ///< numbers of lines that were passed over unread
-    std::int64_t whole_bytes = 0; ///< up to the end of the last whole line, when what follows is torn
-    bool torn = false; ///< what follows is the beginning of a record: its writer died
-    bool open_end = false; ///< the last line is whole, or too long to tell, and lacks only its line end
+    std::vector<std::int64_t> too_long; ///< numbers of lines that were skipped unread
+    std::int64_t whole_bytes = 0; ///< up to the end of the last complete line, if an incomplete one follows
+    bool torn = false; ///< an incomplete record follows: its writer died
+    bool open_end = false; ///< the last line is complete, or too long to decide, and only its line end is missing
 };
 
-/// What is read to its end before the first run, and may be added to: a FIFO, or a device, would be waited for without an end.
-/// What a command prints (`<(COMMAND)`) has one.
+/// Refuses a source without an end, because it is read to its end before the first run: reading a FIFO or a device may wait
+/// forever. The output of a command (`<(COMMAND)`) has an end.
 inline result<void> check_resumed(std::string const& path) {
     struct stat facts {};
-    if (::stat(path.c_str(), &facts) != 0 || S_ISREG(facts.st_mode)) return {}; // who opens it says what is wrong
+    if (::stat(path.c_str(), &facts) != 0 || S_ISREG(facts.st_mode)) return {}; // the code that opens it reports the error
     bool const is_null = S_ISCHR(facts.st_mode) && facts.st_rdev == makedev(1, 3);
     if (is_null || (S_ISFIFO(facts.st_mode) && !is_named_fifo(path))) return {};
     return caller_error(cat("--resume ", path, S_ISDIR(facts.st_mode) ? ": is a folder" : ": is not a regular file"));
 }
 
-/// Reads the keys. Lines that are no run are passed over; a torn last line counts as not done.
+/// Reads the keys. Lines that are not runs are skipped; an incomplete last line counts as not done.
 inline result<finished_runs> read_finished(std::string const& path) {
     finished_runs done;
     SB_CHECK(check_resumed(path));
@@ -60,20 +60,20 @@ inline result<finished_runs> read_finished(std::string const& path) {
         return unread_last = true;
     };
     SB_CHECK(each_line(*opened, one, too_long));
-    // whether that one is torn is not known: it is somebody's, so it is kept
+    // nobody knows whether that line is incomplete; it belongs to somebody, so it is kept
     if (char last = '\n'; unread_last && ::pread(opened->fd(), &last, 1, opened->bytes_read() - 1) == 1) done.open_end = last != '\n';
     return done;
 }
 
-/// Whether `out` is the very file at `path`.
+/// Is `out` the file at `path`?
 inline bool is_same_file(std::string const& path, int out) {
     struct stat ours {}, theirs {};
     return ::fstat(out, &ours) == 0 && ::stat(path.c_str(), &theirs) == 0 && ours.st_dev == theirs.st_dev &&
            ours.st_ino == theirs.st_ino && S_ISREG(ours.st_mode);
 }
 
-/// When `out` is the very file that is resumed, nobody else may add to it meanwhile, or runs are made twice. The lock is
-/// the kernel's and ends with us.
+/// If `out` is the file that is resumed, nobody else may append to it meanwhile, or runs would be made twice. The lock is
+/// the kernel's and ends with our process.
 inline result<void> claim(std::string const& path, int out) {
     if (!is_same_file(path, out)) return {};
     constexpr int tries = 100;
@@ -81,13 +81,13 @@ inline result<void> claim(std::string const& path, int out) {
     for (int i = 0; ::flock(out, LOCK_EX | LOCK_NB) != 0; ++i) {
         if (errno != EWOULDBLOCK) return {}; // a file system without locks
         if (i == tries) return system_error(cat(path, ": another sb-exec is writing to it; wait for it, or stop it"));
-        ::nanosleep(&pause, nullptr); // one that was just killed is still clearing its folders away
+        ::nanosleep(&pause, nullptr); // a session that was just killed is still removing its folders
     }
     return {};
 }
 
-/// When `out` is the very file that is resumed, makes it end where a line ends, so that the next record begins a line.
-/// True when a torn line was cut off.
+/// If `out` is the file that is resumed, makes it end at a line end, so that the next record begins a line. True when an
+/// incomplete line was cut off.
 inline result<bool> mend_end(finished_runs const& done, std::string const& path, int out) {
     if (!is_same_file(path, out)) return false;
     if (done.torn) {

@@ -19,50 +19,50 @@ namespace sb::run {
 
 enum class run_order { interleaved, grouped };
 
-/// One run to be made.
+/// One run to make.
 struct planned_run {
-    std::size_t preset = 0; ///< its place among the presets
-    int rep = 0; ///< from 0; -1 for a warm-up, which leaves no record
+    std::size_t preset = 0; ///< index of the preset
+    int rep = 0; ///< from 0; -1 for a warm-up, which writes no record
     std::int64_t seed = 0;
     std::string run_id;
 };
 
-/// What makes two runs the same run, beside preset and repetition.
+/// What makes two runs the same run, besides preset and repetition.
 struct run_identity {
     std::vector<std::string> command;
-    std::string input; ///< what standard input is
-    std::string limits; ///< what was given by hand
+    std::string input; ///< identifies the standard input
+    std::string limits; ///< limits that were given by hand
     std::string check;
     std::uint64_t seed = 0;
 };
 
-/// The same seed for the same preset and repetition, wherever and whenever; at most 2^53 - 1, exact in every reader.
+/// The same preset and repetition always get the same seed, on every machine. At most 2^53 - 1, exact in every reader.
 inline std::int64_t derive_seed(std::uint64_t base, std::string_view preset_id, int rep) noexcept {
     auto state = base;
-    state = split_mix(state); // near bases must not meet near ids
+    state = split_mix(state); // similar bases must not meet similar ids
     for (char const c : preset_id) state = (state ^ static_cast<unsigned char>(c)) * 0x100000001b3u; // FNV-1a's step
     state += static_cast<std::uint64_t>(rep) * 0x9e3779b97f4a7c15u;
     return static_cast<std::int64_t>(split_mix(state) >> 11);
 }
 
-/// All runs of a session, made on demand: a million presets cost no list of a million runs.
+/// All runs of a session, computed on demand: a million presets need no list of a million runs.
 class run_plan {
 public:
     run_plan(std::vector<std::string> preset_ids, run_identity identity, int repeat, int warmup, run_order order)
         : ids_{std::move(preset_ids)}, identity_{std::move(identity)}, repeat_{repeat}, warmup_{warmup}, order_{order} {
-        // what all runs of this session have in common, unambiguous: each part is a JSON string
+        // what all runs of this session have in common; unambiguous, because each part is a JSON string
         auto const& i = identity_;
         for (auto const* part : {&i.input, &i.limits, &i.check}) json::append_string(content_, *part, true);
         for (auto const& word : i.command) json::append_string(content_, word, true);
-        std::map<std::string_view, int> seen; // equal presets share an id: the second goes on counting where the first ended
+        std::map<std::string_view, int> seen; // equal presets share an id: the second continues the count of the first
         first_rep_.reserve(ids_.size());
         for (auto const& id : ids_) first_rep_.push_back(seen[id]++ * repeat_);
     }
 
     std::size_t size() const noexcept { return ids_.size() * static_cast<std::size_t>(repeat_ + warmup_); }
 
-    /// The i-th run. Interleaved goes through all presets once for each repetition (A B A B), so that a drift of the
-    /// machine falls on all alike; grouped makes all repetitions of a preset before the next (A A B B).
+    /// The i-th run. Interleaved goes through all presets once for each repetition (A B A B), so that a drift of the machine
+    /// affects all alike. Grouped makes all repetitions of a preset before the next (A A B B).
     planned_run at(std::size_t i) const {
         using ranges::views::cartesian_product;
         auto const rounds = ranges::views::iota(0, repeat_ + warmup_);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A workload under every preset, again and again, in lanes: planned, run, checked, recorded, and cleared up.
+// A workload under every preset, repeatedly, in lanes: planned, run, checked, recorded and cleared up.
 //
-// How it works: the backend opened its lanes before (lane.hpp). The session sees to it that each has a run and the next one queued,
-// and waits for their answers, for signals and for the clock at once (session_loop.hpp). Each answer becomes a record and is
-// handed to the caller. The first SIGINT, SIGTERM or SIGHUP ends the runs in progress without a record and clears up; a second
-// one ends everything now (signal_pipe.hpp). A lane that dies, that answers what it was not asked, or that does not answer in
-// time ends the session with an error; what was recorded until then stays.
+// How it works: the backend opened its lanes before (lane.hpp). The session gives each lane a run and queues the next one.
+// It waits for answers, for signals and for the clock at once (session_loop.hpp). Each answer becomes a record and is passed
+// to the caller. The first SIGINT, SIGTERM or SIGHUP ends the runs in progress without a record and clears up. A second one
+// ends everything at once (signal_pipe.hpp). A lane that dies, answers something that it was not asked, or does not answer
+// in time ends the session with an error; earlier records stay.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/watch/input_file.hpp>
@@ -37,42 +37,42 @@ struct session_options {
     run_order order = run_order::interleaved;
     std::uint64_t seed = 0;
     overrides wins;
-    watch::input_file input; ///< for the workload's standard input; opened before the slots were forked
+    watch::input_file input; ///< for the workload's standard input; opened before the workers were forked
     bool wait_tree = false, keep = false;
-    std::string check; ///< shell command that judges the output; empty: none
+    std::string check; ///< shell command that checks the output; empty: none
     double check_timeout_s = 30;
-    value_range values; ///< of what the workload may say its value is
-    variables base; ///< of the caller's environment
+    value_range values; ///< the valid range of the workload's own value
+    variables base; ///< from the caller's environment
     variables given; ///< --env: wins over preset keys
     run_context context; ///< its backend is the session's
-    double patience_s = 60; ///< that a lane may be late with an answer, beyond the limit of its run
+    double patience_s = 60; ///< how late the answer of a lane may be, beyond the limit of its run
 };
 
 /// What the caller sees of each run that got a record.
 struct run_seen {
     run_record const& record;
     std::string const& error_tail; ///< the last 4 KiB of standard error, raw
-    check_answer const* check = nullptr; ///< null: none was asked for
+    check_answer const* check = nullptr; ///< null: there was no check
 };
 
 struct session_result {
     std::size_t made = 0; ///< runs that were recorded
-    std::size_t left = 0; ///< runs that were planned and not made
-    std::int64_t bad_reports = 0; ///< lines in report channels that are no JSON object
-    std::int64_t bad_values = 0; ///< numbers there that are no value
-    std::int64_t reserved = 0; ///< numbers there under names that are ours
-    std::set<std::string> reserved_names; ///< which
-    std::int64_t cut_reports = 0; ///< runs that reported more than is read
+    std::size_t left = 0; ///< planned runs that were not made
+    std::int64_t bad_reports = 0; ///< lines in report channels that are not a JSON object
+    std::int64_t bad_values = 0; ///< numbers there outside the range of a value
+    std::int64_t reserved = 0; ///< numbers there under names that are reserved for us
+    std::set<std::string> reserved_names; ///< those names
+    std::int64_t cut_reports = 0; ///< runs that reported more than we read
     std::int64_t not_kept = 0; ///< runs whose folders or streams --keep could not keep
-    std::string why_not_kept; ///< the first of them
-    std::int64_t not_searched = 0; ///< runs whose output would have taken a pattern of --metric too long
-    int signal = 0; ///< that ended the session early
+    std::string why_not_kept; ///< for the first of them
+    std::int64_t not_searched = 0; ///< runs whose output would have taken too long to search for a pattern of --metric
+    int signal = 0; ///< the signal that ended the session early
     std::string kept; ///< folder that --keep left
 };
 
 class session {
 public:
-    /// The backend, `presets` and `metrics` stay the caller's, and outlive the session.
+    /// The backend, `presets` and `metrics` belong to the caller, and outlive the session.
     session(backend& with, session_options options, std::vector<key::preset> const& presets, std::vector<output_metric>& metrics)
         : with_{with}, options_{std::move(options)}, presets_{presets}, metrics_{metrics},
           prepared_{with, options_.command, presets, {options_.base, options_.given}, options_.wins},
@@ -86,8 +86,9 @@ public:
     run_context const& context() const noexcept { return options_.context; }
     prepared_presets& prepared() noexcept { return prepared_; }
 
-    /// Looks the command up for every PATH that a preset would give it; an error when none of them has it. So too the
-    /// program that the check begins with: the answer tells when that is not the one that the run itself would find.
+    /// Looks the command up in every PATH that a preset would give it; an error when none of them has it. Does the same for
+    /// the program that the check begins with: the answer reports when that is not the program that the run itself would
+    /// find.
     result<std::string> look_up_commands() const {
         SB_TRY([[maybe_unused]] auto const command, prepared_.look_up(options_.command.front(), false));
         if (options_.check.empty()) return std::string{};
@@ -101,8 +102,8 @@ public:
         return why.empty() ? why : cat("--check: ", checker, " is ", *found, ", ", why);
     }
 
-    /// Makes all planned runs but those in `done`, and closes lanes and backend. `recorded` gets each record as soon as it is whole,
-    /// and says false when nothing more can be written; `begun` hears how many runs there will be.
+    /// Makes all planned runs except those in `done`, and closes lanes and backend. `recorded` gets each record as soon as
+    /// it is complete, and returns false when nothing more can be written. `begun` gets the number of runs.
     result<session_result> run(lanes open, std::unordered_set<std::string> const& done, std::function<bool(run_seen const&)> const& recorded,
                                std::function<void(std::size_t)> const& begun = {}) {
         lanes_ = std::move(open), done_ = &done, recorded_ = &recorded;
@@ -123,27 +124,27 @@ public:
     }
 
 private:
-    /// A run that a lane was given.
+    /// A run that a lane has been given.
     struct place {
         planned_run planned;
         prepared_presets::ready_ptr ready;
-        std::uint64_t number = 0; ///< of the job that is under way: the run, or its check
+        std::uint64_t number = 0; ///< of the current job: the run, or its check
         std::int64_t wall_ns = 0; ///< its limit
         outcome got; ///< of the run, while its check runs
         bool checking = false;
     };
-    /// What a lane was given, in order.
+    /// The jobs that a lane has been given, in order.
     struct lane_queue {
         std::deque<place> places;
-        // a lane that has its next run at hand need not wait for us between two short ones; behind a long one that run would
-        // wait while another lane is free, and output that is looked at afterwards must not be overwritten by then
+        // Between two short runs, a lane that has its next run queued need not wait for us. Behind a long run, a queued run
+        // would wait while another lane is free, and output that is read afterwards must not be overwritten by then.
         std::size_t ahead = 1;
         std::int64_t started_ns = 0; ///< of the last run
         std::int64_t begun_ns = 0; ///< when the first of `places` could begin, by the monotonic clock
     };
     static constexpr std::size_t few_ahead = 2, most_ahead = 8;
-    /// How many runs a lane is given, if the last one took so long, with what lies between two. A nap and a run are shorter than
-    /// what it has at hand then.
+    /// How many runs a lane is given, if the last one took so long, including the time between two runs. These runs take
+    /// longer than a nap and a run together.
     static std::size_t runs_ahead(double each_s) noexcept { return each_s < 0.001 ? most_ahead : each_s < 0.01 ? few_ahead : 1; }
 
     std::vector<std::string> ids() const {
@@ -198,7 +199,7 @@ private:
         return queue.begun_ns + wall_ns + static_cast<std::int64_t>(options_.patience_s * 1e9);
     }
 
-    /// Gives a lane what it should have at hand.
+    /// Gives a lane the runs that it should have queued.
     result<void> fill(std::size_t i) {
         auto& queue = queues_[i];
         auto const many_left = plan_.size() - next_ > queues_.size() * most_ahead;
@@ -216,7 +217,8 @@ private:
         at.planned = std::move(planned);
         auto const& ready = *at.ready;
         job what;
-        // a program that is missing for this preset only cannot be executed by an empty name: the run ends as `setup`
+        // a program that is missing only for this preset gets an empty name, which cannot be executed: the run ends as
+        // `setup`
         what.path = ready.program.has_error() ? std::string{} : *ready.program;
         what.argv = options_.command;
         what.environment = ready.environment;
@@ -229,7 +231,7 @@ private:
         what.keep_output = keeps_output();
         return start(into, at, what);
     }
-    /// The check sees the output on its standard input, and the run's folders as they were left.
+    /// The check gets the output on its standard input, and the run's folders as the run left them.
     result<void> begin_check(lane& into, place& at) {
         at.checking = true;
         job what;
@@ -246,7 +248,7 @@ private:
         return into.start(what);
     }
 
-    /// All that have come.
+    /// Takes all answers that have come.
     result<void> take_answers(std::size_t i) {
         auto& queue = queues_[i];
         while (!queue.places.empty()) {
@@ -266,7 +268,7 @@ private:
         return {};
     }
 
-    /// True when the run is over.
+    /// True when the run is finished.
     result<bool> take_answer(lane& from, place& at, outcome&& got) {
         check_answer check;
         if (at.checking) {
@@ -289,7 +291,7 @@ private:
             if (auto const x = each.take()) found.metrics[each.name()] = *x;
         auto const tail = at.got.err.tail;
         auto record = record_of(options_.context, *at.ready->preset, at.ready->held, at.planned, at.got, check.right, std::move(found));
-        if (at.checking && !check.right) record.value.reset(), record.roi.reset(); // half of it nobody knows, and its maker is not asked
+        if (at.checking && !check.right) record.value.reset(), record.roi.reset(); // half of it is unknown, and the workload is not asked
         if (at.ready->program.has_error()) {
             record.end.reason = at.ready->program.error().what;
             if (at.ready->hidden) record.end.class_ = end_class::refused;
@@ -315,7 +317,7 @@ private:
     session_result result_;
     std::size_t todo_ = 0, next_ = 0;
     std::uint64_t jobs_ = 0;
-    bool open_ = true; // more may be recorded
+    bool open_ = true; // more records may be written
 };
 
 } // namespace sb::run

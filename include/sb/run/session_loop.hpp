@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Waits for lanes, for signals and for the clock at once.
 //
-// How it works: one io_context of Boost.Asio, made after every process of the session was forked. A round waits for all busy lanes;
-// when they all have many short runs queued, the loop naps first, because waking up for each answer costs more than taking it.
+// How it works: there is one io_context of Boost.Asio, made after every process of the session was forked. A round waits for
+// all busy lanes. When they all have many short runs queued, the loop first takes a nap, because waking up for each answer
+// costs more than reading it.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/result.hpp>
@@ -23,25 +24,25 @@ namespace sb::run {
 
 class session_loop {
 public:
-    /// What the session says of its lanes, by number.
+    /// What the loop asks the session about its lanes, by number.
     struct calls {
-        std::function<bool(std::size_t)> busy; ///< it owes an answer
-        std::function<bool()> may_nap; ///< every lane has enough to do
+        std::function<bool(std::size_t)> busy; ///< must it still answer?
+        std::function<bool()> may_nap; ///< does every lane have enough to do?
         std::function<std::optional<std::int64_t>(std::size_t)> due_ns; ///< when its answer is overdue, by the monotonic clock
         std::function<result<void>(std::size_t)> ready; ///< it may have an answer
         std::function<error(std::size_t)> overdue; ///< its answer did not come in time
     };
 
-    /// Until no lane is busy, a call failed, or `signals` became readable. Closes none of the descriptors.
+    /// Runs until no lane is busy, a call failed, or `signals` became readable. Closes none of the descriptors.
     static result<void> run(std::vector<int> const& descriptors, int signals, calls use) try {
         session_loop loop{descriptors, signals, std::move(use)};
         return loop.run();
-    } catch (boost::system::system_error const& failed) { // the library throws where the kernel gives it no descriptor
+    } catch (boost::system::system_error const& failed) { // the library throws when the kernel gives it no descriptor
         return system_error(cat("wait for runs: ", std::string_view{failed.what()}));
     }
 
 private:
-    /// A descriptor that belongs to somebody else.
+    /// A descriptor that we do not own.
     struct borrowed {
         borrowed(boost::asio::io_context& io, int fd) : at{io, fd} {}
         borrowed(borrowed&&) = default;
@@ -77,7 +78,7 @@ private:
         if (wrong_) return;
         if (use_.may_nap()) {
             for (auto& each : lanes_)
-                if (each.waited_for) each.at.cancel(); // it shall not wake us
+                if (each.waited_for) each.at.cancel(); // so that it does not wake us
             nap_.expires_after(nap);
             nap_.async_wait([this](auto code) {
                 if (!code) wait_for_lanes();
@@ -102,7 +103,7 @@ private:
         }
         if (!any) io_.stop();
     }
-    /// After the other lanes that are ready too.
+    /// Runs after the handlers of all other lanes that are ready.
     void end_round() {
         if (ending_) return;
         ending_ = true;
@@ -112,7 +113,7 @@ private:
         });
     }
 
-    /// Looks again when the first deadline passes that is known now: answers move it, and cost nothing here.
+    /// Checks again when the first deadline known now has passed. Answers move deadlines, and that costs nothing here.
     void watch_clock() {
         std::optional<std::int64_t> first;
         for (std::size_t i = 0; i < lanes_.size(); ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// SIGINT, SIGTERM and SIGHUP as something to poll for, while a session runs.
+// SIGINT, SIGTERM and SIGHUP as a descriptor to poll, while a session runs.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -14,10 +14,11 @@
 
 namespace sb::run {
 
-/// SIGINT, SIGTERM and SIGHUP as bytes in a pipe. One at a time, as handlers are the process's, which gets its own back.
+/// SIGINT, SIGTERM and SIGHUP as bytes in a pipe. Only one object at a time, because handlers belong to the process.
+/// Restores the process's own handlers.
 class signal_pipe {
 public:
-    /// `processes` are killed by a second signal; -1 is none.
+    /// A second signal kills `processes`; -1 is none.
     static result<signal_pipe> make(std::vector<pid_t> const& processes) {
         signal_pipe made;
         SB_TRY(auto ends, make_pipe(O_NONBLOCK));
@@ -32,7 +33,7 @@ public:
             act.sa_handler = &on_signal;
             act.sa_flags = SA_RESTART;
             ::sigaction(signals[i], nullptr, &made.before_[i]);
-            if (made.before_[i].sa_handler != SIG_IGN) ::sigaction(signals[i], &act, nullptr); // nohup and background jobs stay deaf
+            if (made.before_[i].sa_handler != SIG_IGN) ::sigaction(signals[i], &act, nullptr); // nohup and background jobs keep ignoring it
         }
         return made;
     }
@@ -64,7 +65,7 @@ private:
         static shared one;
         return one;
     }
-    /// Async-signal-safe: the second signal ends the lanes' processes, whose payloads die with them, and us.
+    /// Async-signal-safe: the second signal ends us and the lanes' processes, whose payloads die with them.
     static void on_signal(int signal) {
         auto& s = state();
         int const code = errno;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What makes the times of an invocation doubtful: runs that are unlike the others, a drift, a machine that had other work.
+// What makes the times of an invocation doubtful: outliers, a drift, a machine that had other work.
 #pragma once
 #include <sb/core/text.hpp>
 #include <sb/core/units.hpp>
@@ -25,14 +25,14 @@ public:
         bool warmed = false; ///< there were runs before the recorded ones
         int jobs = 1;
     };
-    // Bounds: what is below may be chance, or is too little to matter.
+    // Bounds: anything below may be chance, or is too small to matter.
     static constexpr std::size_t least_for_outliers = 6, least_for_drift = 10;
     static constexpr double drift_p = 0.001, least_drift = 0.05; ///< of the median
     static constexpr double least_steal = 0.01, least_load = 0.1; ///< of all processors' time
 
     explicit steadiness(circumstances in) : in_{in} {}
 
-    /// Runs of the same preset that came to the same kind of end are comparable, in the order in which they come.
+    /// Runs of the same preset with the same kind of end are comparable. Add them in the order of the runs.
     void add(run_record const& run) {
         auto const key = std::pair{run.preset_id, run.end.class_};
         auto [there, is_new] = place_.try_emplace(key, series_.size());
@@ -46,7 +46,7 @@ public:
         if (run.noise) noise_.window_s += run.noise->window_s, noise_.steal_s += run.noise->steal_s, noise_.others_cpu_s += run.noise->others_cpu_s;
     }
 
-    /// One line each, with its figures; none when there is nothing to say.
+    /// One line each, with its figures; empty when there is nothing to report.
     std::vector<std::string> remarks() const {
         std::vector<std::string> all;
         for (auto const& each : series_) judge(each.name, each.walls, all);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs, told in one row a scenario.
+// A summary of runs, one row per scenario.
 #pragma once
 #include <sb/json/record.hpp>
 #include <sb/record/run.hpp>
@@ -16,12 +16,12 @@
 
 namespace sb::run {
 
-/// How a run counts for a person: an output that was not found right is no good end.
+/// How a run counts for a person: an output that was not found right is not a good end.
 struct verdict {
     int badness = 0; ///< 0: it went well
     std::string end = "ok", why = {};
 };
-/// `check` is null where none was asked for.
+/// `check` is null if there was no check.
 inline verdict judge(run_record const& run, check_answer const* check) {
     constexpr int not_checked = 1, wrong = 2;
     if (run.end.class_ != end_class::ok) return {wrong + run::badness(run.end.class_), std::string{json::name_of(run.end.class_)}, run.end.reason};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What scenarios asked for that did not act, told once for each: a fault that never happened must not pass for one that
-// was survived.
+// Requested keys of scenarios that did not act, reported once for each scenario. Otherwise a fault that never happened would
+// look like one that the workload survived.
 #pragma once
 #include <sb/core/text.hpp>
 #include <sb/json/write.hpp>
@@ -16,7 +16,7 @@
 
 namespace sb::run {
 
-/// How much of a scenario's keys acted. `as_baseline`: what did act is what acts on the baseline's runs too.
+/// How much of a scenario's keys acted. `as_baseline`: only the keys acted that also act on the baseline's runs.
 enum class acted { all, in_part, as_baseline, nothing };
 
 class unapplied_keys {
@@ -24,7 +24,7 @@ public:
     static constexpr std::string_view baseline = "normal";
 
     void add(run_record const& run) {
-        if (!seen_.insert(run.preset_id).second) return; // the repetitions of a preset are alike
+        if (!seen_.insert(run.preset_id).second) return; // all repetitions of a preset are alike
         auto [there, is_new] = place_.try_emplace(run.scenario, scenarios_.size());
         if (is_new) scenarios_.push_back({run.scenario, {}, {}, false});
         auto& one = scenarios_[there->second];
@@ -45,7 +45,7 @@ public:
         return std::any_of(scenarios_.begin(), scenarios_.end(), [](auto const& each) { return !each.idle.empty(); });
     }
 
-    /// One line a scenario, in the order in which they came; of very many the first, and how many there are.
+    /// One line per scenario, in the order in which they came; if there are very many, the first ones and their number.
     std::vector<std::string> remarks() const {
         std::vector<std::string> all;
         std::size_t untold = 0;
@@ -75,7 +75,7 @@ private:
     struct scenario {
         std::string name;
         std::set<std::string> idle; // keys
-        std::set<std::string> effects; // what held, of each of its presets
+        std::set<std::string> effects; // the effects of each of its presets
         bool any_acted;
     };
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The sandbox of one slot, as its owner holds it: born with a supervisor and an init, proven clean or put in order
-// before each run, and ended as a whole.
+// The sandbox of one worker, from its owner's side. It is born with a supervisor and an init, is checked or cleaned before
+// each run, and ends as a whole.
+//
+// How it works: the owner asks the template for a sandbox. The template clones the supervisor, and the supervisor clones the
+// init. The owner has a socket to each of the two. The supervisor renews the writable folders on request; the init is the
+// reaper that takes the orders of runs. To end a sandbox, the owner kills both and waits for them: the supervisor is its
+// child, and the init becomes its child when the supervisor is dead.
 #pragma once
 #include <sb/sandbox/sandbox_template.hpp>
 #include <sb/sandbox/scratch_view.hpp>
@@ -15,14 +20,14 @@
 
 namespace sb::sandbox {
 
-/// What a sandbox is made from, beside its template.
+/// What a sandbox is made from, besides its template.
 struct instance_plan {
     int level = filter::default_level;
     filter::syscall_filter filter;
     std::int64_t most_tasks = -1; ///< see init_plan
 };
 
-/// How a place was found before a run.
+/// The state in which a place was found before a run.
 enum class tidiness : std::uint8_t {
     untouched,
     tidied, ///< a few files were removed
@@ -31,7 +36,7 @@ enum class tidiness : std::uint8_t {
 
 class instance {
 public:
-    /// A sandbox that is there when `await` says so; meanwhile nothing but that and `end` may be asked of it. The template
+    /// Begins a sandbox, which is ready when `await` says so. Until then only `await` and `end` may be called. The template
     /// outlives that time.
     static result<instance> begin(sandbox_template& from, instance_plan const& plan, scratch_size size) {
         int to_supervisor[2], to_reaper[2];
@@ -79,10 +84,10 @@ public:
     process::reaper_link& reaper() noexcept { return reaper_; }
     process::reaper_link const& reaper() const noexcept { return reaper_; }
     pid_t supervisor_pid() const noexcept { return supervisor_; }
-    /// False after `end`; what the last run wrote can still be looked at.
+    /// False after `end`. What the last run wrote can still be read.
     bool alive() const noexcept { return supervisor_ > 0 || unborn_of_; }
 
-    /// What a run has left behind that the next could find; empty when there is nothing. Costs a few microseconds.
+    /// Traces of a run that the next run could find; empty when there are none. Costs a few microseconds.
     std::vector<std::string> soiled(process::order_room& room) {
         std::vector<std::string> all;
         if (!is_attended()) all.emplace_back("its own processes");
@@ -94,58 +99,58 @@ public:
         return all;
     }
 
-    /// Workspace, home, /tmp and /dev/shm as on the first day, with this much room.
+    /// Resets workspace, home, /tmp and /dev/shm to their original state, with this much room.
     result<tidiness> make_clean(scratch_size size) {
         if (size == size_) {
             if (std::exchange(unused_, false)) return tidiness::untouched;
-            if (!copies_work_ && written_.untouched()) return tidiness::untouched; // a copy does not show that it was written to
+            if (!copies_work_ && written_.untouched()) return tidiness::untouched; // a copy does not show whether it was written to
             if (!copies_work_ && written_.tidy()) return tidiness::tidied;
         }
-        written_.let_go(); // the last who lets go of old memory takes it down
+        written_.let_go(); // the last holder of old memory must free it, so we let go first
         SB_CHECK(ask({supervisor_request::kind::renew, size}));
         size_ = size;
         SB_CHECK(accept_space());
         unused_ = false;
         return tidiness::renewed;
     }
-    /// Bytes that went over the sandbox's own network since the last call: received, sent.
+    /// Bytes that the sandbox's own network received and sent since the last call.
     std::optional<std::pair<std::int64_t, std::int64_t>> network_bytes() {
         auto const now = count_network(), before = std::exchange(network_before_, now);
         if (!now || !before) return std::nullopt;
         return std::pair{now->first - before->first, now->second - before->second};
     }
-    /// Processes and threads that came to be since the last call; nothing where no namespace counts them.
+    /// Processes and threads made since the last call; no value where no namespace counts them.
     std::optional<std::int64_t> tasks_made() {
         auto const before = tasks_made_;
         if (!counts_tasks_ || before < 0 || ask({supervisor_request::kind::count_tasks, {}}).has_error() || tasks_made_ < before) return std::nullopt;
         return tasks_made_ - before;
     }
-    /// Where the sockets of a run in it can be seen to.
+    /// Where the sockets of a run in it can be checked.
     machine::socket_place sockets(machine::socket_share const& share, std::int64_t memory_bytes) const noexcept {
         return {-1, 0, sockets4_.get(), list_.get(), netlinks_.get(), no_sockets_, share, share.uncounted_beside(memory_bytes), kinds_.get(), no_known_};
     }
     bool is_full() const noexcept { return written_.is_full(); }
-    /// The folder that holds what the last run changed in the workspace, as it was laid down; -1: there is no workspace.
+    /// The folder with the last run's changes to the workspace, as the overlay stores them; -1: there is no workspace.
     int upper() const noexcept { return written_.of(upper_folder); }
-    /// A folder of the memory that holds all that a run writes.
+    /// A folder of the memory that contains everything a run writes.
     int scratch() const noexcept { return written_.of(scratch_root); }
     int home() const noexcept { return written_.of(home_folder); }
     int tmp() const noexcept { return written_.of(tmp_folder); }
 
-    /// Begins its end; what it had goes while we do something else.
+    /// Begins to end it. Its resources are freed while we do something else.
     void kill() noexcept {
         if (unborn_of_) be_born();
         if (supervisor_ < 0) return;
         written_.let_go();
         strike();
     }
-    /// Kills what runs in it and waits until it is gone; what the last run wrote can still be looked at.
+    /// Kills what runs in it and waits until it is gone. What the last run wrote can still be read.
     void end() noexcept {
         if (unborn_of_) be_born();
         if (supervisor_ < 0) return;
         strike();
         while (::waitpid(supervisor_, nullptr, 0) < 0 && errno == EINTR) {}
-        if (reaper_.pid > 0) while (::waitpid(reaper_.pid, nullptr, 0) < 0 && errno == EINTR) {} // ours now, as we adopt orphans
+        if (reaper_.pid > 0) while (::waitpid(reaper_.pid, nullptr, 0) < 0 && errno == EINTR) {} // it is our child now, because we adopt orphans
         supervisor_ = -1;
         reaper_ = {};
     }
@@ -153,12 +158,12 @@ public:
 private:
     instance() = default;
     void strike() noexcept {
-        // the last who lets go of a namespace has to take it down, and that is not to be us
+        // the last holder of a namespace must take it down; we let go first so that this is not us
         mounts_changed_.reset(), queues_.reset(), sockets4_.reset(), netlinks_.reset(), kinds_.reset(), devices_.reset(), list_.reset();
         if (reaper_.pid > 0) ::kill(reaper_.pid, SIGKILL);
         ::kill(supervisor_, SIGKILL);
     }
-    /// A sandbox that ends before anybody has waited for it: its supervisor has to be known first.
+    /// For a sandbox that ends before anybody has waited for it: first we must learn its supervisor's pid.
     void be_born() noexcept {
         auto const supervisor = std::exchange(unborn_of_, nullptr)->hear(number_);
         if (!supervisor.has_error()) supervisor_ = *supervisor, (void)hear_supervisor();
@@ -172,12 +177,12 @@ private:
         no_queues_ = from.no_queues_, no_sockets_ = from.no_sockets_, no_known_ = from.no_known_, network_before_ = from.network_before_, size_ = from.size_;
     }
 
-    /// What the supervisor has just made is as it should be; the reaper learns what may be done in it.
+    /// Checks what the supervisor has just made, and tells the reaper which files the payload may use.
     result<void> accept_space() {
-        (void)changed(mounts_changed_.get()); // that was us
+        (void)changed(mounts_changed_.get()); // this change was our own
         if (!copies_work_) written_.remember();
         if (rules_) {
-            reaper_.ahead = {}; // who waits there has the old ones on, and ends when the reaper hears of these
+            reaper_.ahead = {}; // a waiting child has the old rules; it ends when the reaper gets the new ones
             int const one[] = {rules_.get()};
             auto const flags = static_cast<int>(filter::landlock_rules::flags_of(filter::landlock_version()));
             if (!process::send_message(reaper_.socket.get(), {process::word::rules, flags}, one, 1)) return last_error("send to the reaper");
@@ -213,7 +218,7 @@ private:
         }
         reply.what[sizeof reply.what - 1] = '\0';
         if (reply.code != 0) return system_error(std::string{reply.what});
-        if (reply.reaper > 0) reaper_.pid = counts_tasks_ ? supervisor_ : reply.reaper; // a supervisor with numbers of its own takes all with it
+        if (reply.reaper > 0) reaper_.pid = counts_tasks_ ? supervisor_ : reply.reaper; // a supervisor with process numbers of its own takes all processes with it
         tasks_made_ = reply.tasks_made;
         return {};
     }
@@ -222,7 +227,7 @@ private:
     result<void> hear_init(result<void> const& built) {
         if (built.has_error()) {
             pollfd said{reaper_.socket.get(), POLLIN, 0};
-            constexpr int patience_ms = 1000; // it says so, or its end is closed with its life
+            constexpr int patience_ms = 1000; // the init reports the reason, or its end of the socket closes when it dies
             if (::poll(&said, 1, patience_ms) <= 0 || !(said.revents & POLLIN)) return built;
         }
         process::message text;
@@ -266,23 +271,23 @@ private:
         auto const n = ::pread(file, into, Size, 0);
         return n > 0 ? std::string_view{into, static_cast<std::size_t>(n)} : std::string_view{};
     }
-    /// Of every family, those of the supervisor too.
+    /// Sockets of every family, the supervisor's too.
     static std::int64_t sockets_in(std::string_view counts) noexcept {
         constexpr std::string_view before = "sockets: used ";
         std::int64_t count = -1;
         if (counts.starts_with(before)) (void)std::from_chars(counts.data() + before.size(), counts.data() + counts.size(), count);
         return count;
     }
-    /// No socket is there, of TCP not even one that only waits for its time to pass.
+    /// True when there is no socket. For TCP not even one in TIME_WAIT.
     bool network_is_quiet() const noexcept {
         constexpr std::string_view waiting = " tw ";
         char text[1024];
-        auto const all = read_start(sockets4_.get(), text); // for IPv6 too, all that is counted for it alone is counted as used
+        auto const all = read_start(sockets4_.get(), text); // covers IPv6 too: everything counted separately for IPv6 is also in `used`
         auto const at = all.find(waiting);
         return sockets_in(all) == no_sockets_ && at != std::string_view::npos && all.substr(at + waiting.size()).starts_with("0 ");
     }
 
-    /// Supervisor and init hold their ends: they live.
+    /// Supervisor and init are alive: their ends of the sockets are open.
     bool is_attended() const noexcept {
         pollfd ends[] = {{socket_.get(), 0, 0}, {reaper_.socket.get(), 0, 0}};
         return ::poll(ends, 2, 0) == 0;
@@ -294,16 +299,16 @@ private:
     unique_fd socket_;
     process::reaper_link reaper_;
     pid_t supervisor_ = -1;
-    sandbox_template* unborn_of_ = nullptr; // until its supervisor was heard of
-    std::uint64_t number_ = 0; // with the template
+    sandbox_template* unborn_of_ = nullptr; // until we have its supervisor's pid
+    std::uint64_t number_ = 0; // its number at the template
     bool copies_work_ = false, unused_ = true;
     bool counts_tasks_ = false;
     std::int64_t tasks_made_ = -1;
     scratch_view written_;
-    unique_fd rules_; // of Landlock, for the reaper
+    unique_fd rules_; // Landlock rules for the reaper
     unique_fd mounts_changed_, queues_, sockets4_, netlinks_, kinds_, devices_, list_;
     off_t no_queues_ = 0;
-    std::int64_t no_sockets_ = 0, no_known_ = 0; // that there are at rest; of them those that a protocol knows
+    std::int64_t no_sockets_ = 0, no_known_ = 0; // sockets that exist at rest; those of them that a protocol knows
     std::optional<std::pair<std::int64_t, std::int64_t>> network_before_;
     scratch_size size_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The caller's folder as the payload's own: root's files belong to nobody that a payload may be, so they are shown under
+// Makes the caller's folder the payload's own. No payload may run as the owner of root's files, so they are shown under
 // another owner, or copied where the file system cannot do that.
 #pragma once
 #include <sb/files/copy_tree.hpp>
@@ -15,7 +15,7 @@
 
 namespace sb::sandbox {
 
-/// What a template_plan takes from it; the copy lives as long as this does.
+/// What a template_plan takes from it. The copy lives as long as this object.
 struct lent_work {
     unique_fd owners; ///< for template_plan::owners
     files::pinned lower = {}; ///< for template_plan::lower
@@ -35,7 +35,7 @@ inline result<lent_work> copy_work(files::pinned const& work, process::payload_u
     auto const from = files::open_folder(work.fd(), ".");
     if (!from) return last_error("open", work.path());
     files::tree_owner const owner{user.uid, user.gid};
-    files::tree_owner const reader{work.facts().st_uid, work.facts().st_gid}; // under a mapped owner the payload would have no more than their rights
+    files::tree_owner const reader{work.facts().st_uid, work.facts().st_gid}; // under a mapped owner the payload would have only their rights
     auto const copied = files::copy_tree(from.get(), to.get(), owner, -1, false, reader);
     if (copied.has_error()) return system_error(cat("workspace ", work.path(), ": its file system cannot show files under another owner, and it cannot be copied: ", copied.error().what));
     if (!copied->failed.empty()) return system_error(cat("workspace ", work.path(), ": its file system cannot show files under another owner, and it cannot be copied: ", copied->failed));
@@ -48,7 +48,8 @@ inline result<lent_work> copy_work(files::pinned const& work, process::payload_u
 
 } // namespace detail
 
-/// `work` is what workspace_folder gave, or nothing. Whoever is not root lends what is theirs already, and nothing has to be done.
+/// `work` is the result of workspace_folder, or empty. A caller who is not root lends files that already have the right
+/// owner, so nothing must be done.
 inline result<lent_work> lend_work(files::pinned const& work, process::payload_user const& user) {
     lent_work made;
     if (!work || ::geteuid() != 0) return made;

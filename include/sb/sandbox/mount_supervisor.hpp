@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The mount supervisor: the process that gives a sandbox its namespaces and its reaper, and puts its workspace in order between runs.
+// The mount supervisor: the process that gives a sandbox its namespaces and its reaper, and renews its workspace between
+// runs.
 //
-// How it works: the supervisor is born of a template (sandbox_template.hpp) into a mount, network, ipc and host-name namespace of its
-// own and has every capability there and none outside; it runs under the payload's user, in another process namespace,
-// so the payload cannot see it. Its mounts are a copy of the template root. It clones the reaper, which copies them once more,
-// makes the template root its only one and drops all rights (sandbox_init.hpp); meanwhile the supervisor sees to the network and the
-// workspace. That is put on last, and again whenever a run has touched it: made as detached mounts in the supervisor's tree,
-// where the untouched original and the scratch space are, and attached in the reaper's, where they are not.
+// How it works: the supervisor is born of a template (sandbox_template.hpp) into its own mount, network, ipc and host-name
+// namespaces. It has every capability there and none outside. It runs as the payload's user, in another process namespace,
+// so the payload cannot see it. Its mounts are a copy of the template root. It clones the reaper. The reaper copies the
+// mounts once more, makes the template root its only root and drops all rights (sandbox_init.hpp). Meanwhile the supervisor
+// prepares the network and the workspace. The workspace is mounted last, and again whenever a run has touched it. Its mounts
+// are made detached in the supervisor's tree, which contains the untouched original and the scratch space, and are attached
+// in the reaper's tree, which does not.
 #pragma once
 #include <sb/files/copy_tree.hpp>
 #include <sb/files/folder.hpp>
@@ -34,13 +36,13 @@
 
 namespace sb::sandbox {
 
-/// Room for what a run writes: bytes and files over workspace, /tmp, home and /dev/shm together.
+/// Room for what a run writes: bytes and files of workspace, /tmp, home and /dev/shm together.
 struct scratch_size {
     std::int64_t bytes = 0, inodes = 0;
     friend bool operator==(scratch_size const&, scratch_size const&) = default;
 };
 
-/// What a supervisor is given; all of it made before it is cloned.
+/// The input of a supervisor; all of it is prepared before the supervisor is cloned.
 struct supervisor_plan {
     sandbox_root const* from = nullptr;
     init_plan init;
@@ -48,17 +50,18 @@ struct supervisor_plan {
     bool copies_work = false; ///< the workspace is a copy in memory, made anew for each run, instead of a view
 };
 
-/// What the supervisor says when all is ready, and answers to a request.
+/// The supervisor's message when all is ready, and its answer to a request.
 struct supervisor_reply {
-    int code = 0; ///< errno; 0: done
+    int code = 0; ///< errno; 0: success
     pid_t reaper = -1; ///< as the supervisor sees it
-    std::int64_t tasks_made = -1; ///< processes and threads that ever were, where a namespace holds how many may be
-    unsigned with = 0; ///< a bit for each supervisor_fd that comes with it
+    std::int64_t tasks_made = -1; ///< processes and threads ever made, where a namespace limits their number
+    unsigned with = 0; ///< a bit for each supervisor_fd that is sent with it
     char what[248] = {};
 };
 
-/// Descriptors that come with the first word and with a reply to `renew`, to see without a word whether a run has touched anything,
-/// and to remove it when it is little; the last, that comes once, lists its sockets. The last three are not always there.
+/// Descriptors that come with the first message and with a reply to `renew`. With them the owner can see whether a run has
+/// touched anything, and remove small changes, without asking. The last one comes only once and lists the sandbox's sockets.
+/// The last three are not always there.
 enum supervisor_fd : std::size_t { scratch_root, upper_folder, work_folder, home_folder, tmp_folder, shm_folder, supervisor_fds, work_view = supervisor_fds, rules_fd, socket_list, most_supervisor_fds };
 
 struct supervisor_request {
@@ -71,14 +74,14 @@ public:
     mount_supervisor(supervisor_plan plan, int socket, int reaper_socket, process::order_room& room)
         : plan_{std::move(plan)}, socket_{socket}, reaper_socket_{reaper_socket}, room_{&room} {}
 
-    /// Builds the sandbox, says so, and serves until the other end is closed.
+    /// Builds the sandbox, reports it, and serves until the other end is closed.
     void serve() {
         auto const built = begin();
         if (!answer(built, true) || built.has_error()) return;
         supervisor_request asked;
         while (retry([&] { return ::recv(socket_, &asked, sizeof asked, 0); }) == static_cast<ssize_t>(sizeof asked)) {
             bool const renews = asked.what == supervisor_request::kind::renew;
-            bool const counts = asked.what == supervisor_request::kind::count_tasks; // which each answer does
+            bool const counts = asked.what == supervisor_request::kind::count_tasks; // each answer has this count
             if (!answer(renews ? renew(asked.size) : counts ? result<void>{} : reset_network(), renews)) return;
         }
     }
@@ -95,26 +98,26 @@ private:
         plan_.init.boot_id = plan_.from->boot_id();
         SB_TRY(init_, start_init(plan_.init, plan_.from->root(), reaper_socket_, *room_));
         ::close(std::exchange(reaper_socket_, -1));
-        // the rest while the init puts up its walls
+        // the rest, while the init confines itself
         if (auto ends = tcp_leftovers::open(); !ends.has_error()) network_.emplace(std::move(*ends));
         if (network_) watched_[socket_list] = unique_fd{::fcntl(network_->descriptor(), F_DUPFD_CLOEXEC, 3)};
         SB_CHECK(loopback_up());
-        // its sockets are in no list of TCP's; a program that asks for one takes TCP instead
+        // MPTCP sockets are in no list of TCP sockets; a program that asks for one gets TCP instead
         if (auto const knob = open_file("/proc/sys/net/mptcp/enabled", O_WRONLY); !knob.has_error()) (void)!::write(knob->get(), "0", 1);
-        // what one connection has learnt of the way would be told to the next, whose run is another
+        // the kernel would give what one connection has learnt about the route to the next, which belongs to another run
         if (auto const knob = open_file("/proc/sys/net/ipv4/tcp_no_metrics_save", O_WRONLY); !knob.has_error()) (void)!::write(knob->get(), "1", 1);
         if (plan_.size.bytes > 0) return renew(plan_.size);
         return init_.hear();
     }
 
-    /// Where a binding is seen in our own copy of the template root.
+    /// The path of a binding in our own copy of the template root.
     std::string place_of(binding const& one) const {
         auto const& aside = plan_.from->aside();
         auto const kept = std::find_if(aside.begin(), aside.end(), [&](auto const& each) { return each.target == one.target; });
         return kept == aside.end() ? plan_.from->root() + one.target : kept->place;
     }
-    /// There: from where a run may write by a binding, nothing is executed or mapped as code. The same files may be shown by other
-    /// mounts too: another binding is then closed as a whole, and of a system folder what lies below it.
+    /// Forbids executing, or mapping as code, files at places where a run may write through a binding. Other mounts may show
+    /// the same files: another binding is then closed as a whole, and of a system folder the part that shows them.
     result<void> run_nothing_written() {
         auto const& bindings = plan_.from->shown().bindings;
         if (!plan_.from->shown().host_writable()) return {};
@@ -123,7 +126,7 @@ private:
         SB_TRY(auto const text, read_file("/proc/self/mountinfo"));
         struct seen {
             files::listed_mount mount;
-            binding const* of; ///< the binding that it came with
+            binding const* of; ///< the binding to which it belongs
         };
         std::vector<seen> all, written;
         for (auto& each : files::read_mounts(text)) {
@@ -134,18 +137,18 @@ private:
             all.push_back({std::move(each), nearest < bindings.size() ? &bindings[nearest] : nullptr});
             if (auto const& [mount, of] = all.back(); of && of->writable && mount.writable) written.push_back(all.back());
         }
-        std::vector<std::pair<std::string, std::uint64_t>> parts; // of a mount
+        std::vector<std::pair<std::string, std::uint64_t>> parts; // parts of a mount
         for (auto const& [mount, of] : all) {
             bool whole = false;
             for (auto const& by : written) {
                 whole = whole || by.mount.covers(mount) || (of && mount.covers(by.mount));
                 if (!of && mount.covers(by.mount)) parts.emplace_back(mount.point_of(by.mount), mount.id);
             }
-            if (!whole || files::mount_at(mount.point) != mount.id) continue; // another is on top of it
+            if (!whole || files::mount_at(mount.point) != mount.id) continue; // another mount covers it
             SB_CHECK(files::change_mount_at(mount.point, MOUNT_ATTR_NOEXEC, 0, false));
             if (of && mount.point == place_of(*of)) closed_.push_back(of->target);
         }
-        for (auto const& [place, id] : parts) { // with all that is mounted below it, which has been judged
+        for (auto const& [place, id] : parts) { // with all mounts below it, which have been checked
             if (files::mount_at(place) != id) continue;
             SB_TRY(auto const copy, files::copy_mount(AT_FDCWD, place));
             SB_CHECK(files::attach(copy.get(), place));
@@ -164,21 +167,21 @@ private:
         return {};
     }
 
-    /// A new scratch space, and workspace, /tmp, home and /dev/shm in it, in place of the old ones.
+    /// Makes a new scratch space with workspace, /tmp, home and /dev/shm in it, and replaces the old ones.
     result<void> renew(scratch_size size) {
         auto const& work = plan_.from->shown().work;
         bool const first = !scratch_;
         auto const scratch = plan_.from->scratch();
         if (!first && ::umount2(scratch.c_str(), MNT_DETACH) < 0) return last_error("unmount", scratch);
         scratch_ = false;
-        bool const copies = plan_.copies_work && !work.empty(); // what is copied comes on top of the limit
+        bool const copies = plan_.copies_work && !work.empty(); // the copy's size is added to the limit
         SB_TRY(auto const space, files::new_mount("tmpfs", {{"size", copies ? std::string{"100%"} : cat(size.bytes)}, {"nr_inodes", cat(copies ? most_inodes : size.inodes)}, {"mode", "0755"}},
                                            MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOATIME));
         SB_CHECK(files::attach(space.get(), scratch));
         scratch_ = true;
         for (auto const& [name, mode] : {std::pair{"upper", 0755}, {"index", 0755}, {"home", 0700}, {"tmp", 01777}, {"shm", 01777}})
             if (::mkdirat(space.get(), name, 0700) != 0 || ::fchmodat(space.get(), name, static_cast<mode_t>(mode), 0) != 0) return last_error("make folder", std::string_view{name});
-        // a folder that was only looked at is to stay as it was
+        // reading a folder must not change it
         unsigned const attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOATIME | (plan_.init.level->runs_what_it_made ? 0u : MOUNT_ATTR_NOEXEC);
         std::vector<std::pair<unique_fd, std::string>> ready;
         unique_fd laid; // over the workspace
@@ -218,7 +221,7 @@ private:
         if (::setns(own_tree_.get(), CLONE_NEWNS) < 0) return last_error("leave the reaper's mounts");
         return placed;
     }
-    /// The workspace into the folder that else holds what was changed of it.
+    /// Copies the workspace into the folder that otherwise contains its changes.
     result<void> copy_work(int space, scratch_size size) const {
         auto const& work = plan_.from->shown().work;
         auto const from = files::open_folder(AT_FDCWD, plan_.from->lower().c_str()), to = files::open_folder(space, "upper");
@@ -238,7 +241,7 @@ private:
         auto const& work = plan_.from->shown().work;
         auto const& aside = plan_.from->aside();
         if (!first) {
-            // not by its name: what leads there may be the payload's, renamed, and a link to somewhere else by now
+            // not by name: the payload may have renamed a part of the path, or replaced it by a link
             if (work_ && (::fchdir(work_.get()) < 0 || ::umount2(".", MNT_DETACH) < 0)) return last_error("unmount", work);
             if (::chdir("/") < 0) return last_error("change folder to", "/");
             for (std::string_view const each : {"/dev/shm", "/var/tmp", "/tmp", "/home/sandbox"})
@@ -260,7 +263,7 @@ private:
             }
             struct open_how how {};
             how.flags = O_PATH | O_CLOEXEC, how.resolve = RESOLVE_NO_SYMLINKS;
-            auto const own = target.starts_with("/var/tmp/") && !plan_.from->has_var_tmp() ? target.substr(4) : target; // /var/tmp is a link of ours
+            auto const own = target.starts_with("/var/tmp/") && !plan_.from->has_var_tmp() ? target.substr(4) : target; // /var/tmp is our own link
             unique_fd const there{static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, own.c_str(), &how, sizeof how))};
             if (!there && errno == ELOOP) return sandbox_root::link_on_the_way(target);
             if (!there) return last_error("open", target);
@@ -269,7 +272,7 @@ private:
         return {};
     }
 
-    /// In the reaper's tree: what Landlock lets a payload do with the files that it sees now.
+    /// In the reaper's tree: makes the Landlock rules for the files that a payload sees now.
     result<void> make_rules() {
         auto const& level = *plan_.init.level;
         std::vector<std::string> programs, writable{"/home/sandbox", "/tmp", "/dev/shm"};
@@ -281,7 +284,7 @@ private:
         }
         if (auto const& work = plan_.from->shown().work; !work.empty()) writable.push_back(work);
         auto all = filter::rules_for_files(level, programs, writable);
-        // POSIX message queues are files to Landlock, in a place without a name
+        // for Landlock, POSIX message queues are files in a place without a name
         if (level.ipc_objects && !queues_)
             if (auto made = files::new_mount("mqueue", {}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC); !made.has_error()) queues_ = std::move(*made);
         if (queues_) all.push_back({"message queues", filter::file_right::reading | filter::file_right::write_file, queues_.get()});
@@ -290,7 +293,7 @@ private:
         return {};
     }
 
-    /// Ends what a run has left of TCP: ports in time-wait would be closed to the next.
+    /// Ends what a run has left of TCP: ports in TIME_WAIT would be closed to the next run.
     result<void> reset_network() {
         if (!network_) return system_error("the kernel does not let sockets be listed");
         SB_TRY([[maybe_unused]] auto const ended, network_->destroy_all());
@@ -324,14 +327,14 @@ private:
         return sent;
     }
 
-    static constexpr std::int64_t most_inodes = 1'000'000'000; // a tmpfs without a limit would not take one later
+    static constexpr std::int64_t most_inodes = 1'000'000'000; // a tmpfs without this limit could not get one later
 
     supervisor_plan plan_;
     int socket_, reaper_socket_;
     process::order_room* room_;
     unique_fd own_tree_, queues_;
-    unique_fd work_; // the mount that shows it, in the reaper's tree
-    std::vector<std::string> closed_; // targets of bindings from which nothing is executed
+    unique_fd work_; // the mount that shows the workspace, in the reaper's tree
+    std::vector<std::string> closed_; // targets of bindings from which nothing may be executed
     sandbox_init init_;
     std::optional<tcp_leftovers> network_;
     std::array<unique_fd, most_supervisor_fds> watched_; // for the next answer

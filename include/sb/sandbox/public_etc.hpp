@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What of /etc a payload is shown, name by name. Whoever is not root keeps its supplementary groups in a sandbox, so that what
-// is readable by a group alone is left out.
+// Which parts of /etc a payload is shown, name by name. A caller who is not root keeps its supplementary groups in a
+// sandbox, so files that only a group may read are left out.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/text.hpp>
@@ -18,11 +18,12 @@ namespace sb::sandbox {
 
 class public_etc {
 public:
-    /// `etc` is the folder, `names` are files and folders in it. With `by_all` only what everybody may read is taken.
+    /// `etc` is the folder, `names` are files and folders in it. With `by_all` only files that everybody may read are taken.
     public_etc(int etc, bool by_all) : etc_{etc}, by_all_{by_all} {}
 
-    /// Names below the folder, each of which is shown as it is. A folder that is shown as a whole stays one name; one that holds
-    /// something closed, or only a few small files, becomes the names in it: a file is copied, which costs less than a mount.
+    /// Names below the folder, each of which is shown unchanged. A folder that is shown as a whole stays one name. A folder
+    /// that contains something closed, or only a few small files, is replaced by the names in it: a small file is copied,
+    /// which costs less than a mount.
     template <class Names>
     std::vector<std::string> of(Names const& names) {
         found_.clear();
@@ -40,16 +41,16 @@ private:
 
     struct contents {
         bool whole = true; ///< all of it may be shown
-        bool small = true; ///< every file is, none is a program, and there is no folder
+        bool small = true; ///< every file is small, none is a program, and there is no folder
         std::size_t entries = 0;
-        std::vector<std::string> names = {}; ///< where it is small
+        std::vector<std::string> names = {}; ///< if `small`
     };
 
     bool may_show(struct stat const& facts) const noexcept {
         if (S_ISDIR(facts.st_mode)) return !by_all_ || (facts.st_mode & 05) == 05;
         return S_ISREG(facts.st_mode) && (!by_all_ || (facts.st_mode & 04));
     }
-    /// The folders on the way to it.
+    /// Checks the folders on the way to it.
     bool is_open_to(std::string_view name) const {
         for (auto at = name.find('/'); at != std::string_view::npos; at = name.find('/', at + 1)) {
             struct stat facts {};

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The init of a sandbox: a reaper that has walled itself in. Process 1 of the payload's namespace, with the payload's root and none
-// of the supervisor's rights; every wall is put up once, before it takes its first order, and holds for all it starts.
+// The init of a sandbox: a reaper that has confined itself. It is process 1 of the payload's namespace, with the payload's
+// root and none of the supervisor's rights. It sets up every restriction once, before it takes its first order. The
+// restrictions hold for all processes that it starts.
+//
+// How it works: the supervisor clones the init into new process and mount namespaces (start_init). The init builds its root
+// and its /proc. Then it sends its mount namespace to the supervisor, through a socket that both share. It sends its first
+// message to the sandbox's owner, through the socket that later brings its orders. Last it drops its rights, installs the
+// filter, and serves as a reaper. If something fails, it sends `stop` and the reason to the owner instead, and ends.
 #pragma once
 #include <sb/files/mount.hpp>
 #include <sb/filter/filter.hpp>
@@ -32,16 +38,18 @@ namespace sb::sandbox {
 struct init_plan {
     filter::security_level const* level = &filter::level_of(filter::default_level);
     filter::syscall_filter const* filter = nullptr; ///< null: none
-    std::int64_t most_tasks = -1; ///< that what it starts may be at once, held by namespaces alone (task_limit.hpp); -1: they hold none
-    std::string boot_id = {}; ///< file with what is shown for the host's; empty: the host's is shown
+    std::int64_t most_tasks = -1; ///< limit on the number of processes it starts, where only namespaces enforce it (task_limit.hpp); -1: they enforce none
+    std::string boot_id = {}; ///< file that is shown instead of the host's; empty: the host's is shown
     unique_fd sockets4 = unique_fd{}, netlinks = unique_fd{}, kinds = unique_fd{}, devices = unique_fd{}; ///< counts of the sandbox's network
 };
 
-/// Descriptors that the init's first word brings: to see without asking it whether its namespaces are as they were.
+/// Descriptors that come with the init's first message: they show without asking the init whether its namespaces are
+/// unchanged.
 enum init_fd : std::size_t { mounts_changed, queues_folder, socket_counts4, netlink_sockets, socket_kind_counts, device_counts, init_fds };
 
-/// A /proc of its own, where the host's knobs are read-only and what tells of the host's kernel is empty. The init is
-/// not in it ("hidepid" hides whom one cannot trace): its times, faults and switches add up from run to run.
+/// A /proc of its own, where the host's knobs are read-only and files about the host's kernel are empty. The init is not
+/// visible in it ("hidepid" hides processes that one cannot trace), because its times, faults and switches add up from run
+/// to run.
 inline result<unique_fd> new_proc(filter::security_level const& level) {
     constexpr unsigned attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
     return level.whole_proc ? files::new_mount("proc", {{"hidepid", "2"}}, attributes) : files::new_mount("proc", {{"hidepid", "2"}, {"subset", "pid"}}, attributes);
@@ -49,11 +57,11 @@ inline result<unique_fd> new_proc(filter::security_level const& level) {
 
 namespace detail {
 
-/// No capability, now or after any exec.
+/// Drops all capabilities, now and after any exec.
 inline result<void> drop_rights() {
     int cap = 0;
     while (::prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0) ++cap;
-    if (errno != EINVAL || cap == 0) return last_error("drop a capability"); // the first number that is none
+    if (errno != EINVAL || cap == 0) return last_error("drop a capability"); // the first number that is not a capability
     if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0) return last_error("drop ambient capabilities");
     if (::prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
                                        SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED) < 0)
@@ -64,11 +72,11 @@ inline result<void> drop_rights() {
     return {};
 }
 
-/// Overwrites our command line and environment where the kernel shows them: they are the caller's, with what it keeps
-/// from payloads. Nothing may look at `environ` or `argv` afterwards.
+/// Overwrites our command line and environment where the kernel shows them: they belong to the caller and may contain what
+/// payloads must not see. Nothing may read `environ` or `argv` afterwards.
 inline result<void> forget_words() {
     SB_TRY(auto const text, read_file("/proc/self/stat"));
-    constexpr int arguments_begin = 48, environment_end = 51; // fields, counted from 1; behind the name there are no more ")"
+    constexpr int arguments_begin = 48, environment_end = 51; // field numbers, counted from 1; no ")" follows the name
     int field = 2;
     std::uintptr_t at[environment_end - arguments_begin + 1]{};
     split(std::string_view{text}.substr(std::min(text.rfind(')') + 2, text.size())), ' ', [&](std::string_view word) {
@@ -83,8 +91,8 @@ inline result<void> forget_words() {
     return {};
 }
 
-/// A signal that is blocked would stay pending, for the next run to see, and a handler of the caller's would run; what is
-/// left to its default never reaches process 1.
+/// A blocked signal would stay pending, and the next run would see it. A handler of the caller would run. A signal with its
+/// default action never reaches process 1.
 inline void let_signals_be() noexcept {
     process::let_be(~process::signal_bits{0});
     sigset_t none;
@@ -92,13 +100,13 @@ inline void let_signals_be() noexcept {
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// Folders of /proc that are shown empty: devices, and what tells of the work of the host and of other processes in fine grain.
-/// Whoever opens a file of `pressure` for writing also makes the kernel's monitor of the host work.
+/// Folders of /proc that are shown empty: devices, and files that show in detail what the host and other processes do.
+/// Opening a file of `pressure` for writing also makes the host's kernel monitor work.
 inline constexpr char const* hidden_folders[] = {"/proc/bus", "/proc/acpi", "/proc/scsi", "/proc/pressure", "/proc/irq", "/proc/fs"};
-/// Files of it that are shown empty. What only root may read is closed already, for no payload is root.
+/// Files of /proc that are shown empty. Files that only root may read are closed already, because no payload is root.
 inline constexpr char const* hidden_files[] = {
-    "/proc/keys", "/proc/key-users", "/proc/kallsyms", "/proc/modules", "/proc/iomem", "/proc/ioports", "/proc/latency_stats", "/proc/sched_debug", // the kernel's own
-    "/proc/interrupts", "/proc/softirqs", "/proc/schedstat", "/proc/locks", "/proc/diskstats", "/proc/vmstat", "/proc/zoneinfo", "/proc/buddyinfo", // at work
+    "/proc/keys", "/proc/key-users", "/proc/kallsyms", "/proc/modules", "/proc/iomem", "/proc/ioports", "/proc/latency_stats", "/proc/sched_debug", // about the kernel
+    "/proc/interrupts", "/proc/softirqs", "/proc/schedstat", "/proc/locks", "/proc/diskstats", "/proc/vmstat", "/proc/zoneinfo", "/proc/buddyinfo", // about its work
     "/proc/cmdline"}; // the host's
 
 inline result<void> put_proc(int made, int boot_id, filter::security_level const& level) {
@@ -108,7 +116,7 @@ inline result<void> put_proc(int made, int boot_id, filter::security_level const
     SB_CHECK(files::change_mount(knobs.get(), MOUNT_ATTR_RDONLY));
     SB_CHECK(files::attach(knobs.get(), "/proc/sys"));
     if (boot_id >= 0) SB_CHECK(files::attach(boot_id, "/proc/sys/kernel/random/boot_id"));
-    // a mount that is bound keeps what it was made: one is made read-only, the others are copies of it
+    // a bind mount keeps its attributes: one mount is made read-only, and the others are copies of it
     char const* empty = nullptr;
     for (auto const* const folder : hidden_folders) {
         if (empty) {
@@ -116,7 +124,7 @@ inline result<void> put_proc(int made, int boot_id, filter::security_level const
             continue;
         }
         if (::access(folder, F_OK) != 0) continue;
-        SB_TRY(auto const first, files::copy_mount(AT_FDCWD, "/dev/shm", false)); // an empty folder of the root, which nothing is mounted on yet
+        SB_TRY(auto const first, files::copy_mount(AT_FDCWD, "/dev/shm", false)); // an empty folder of the root, on which nothing is mounted yet
         SB_CHECK(files::change_mount(first.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)); // all runs see it
         SB_CHECK(files::attach(first.get(), folder));
         empty = folder;
@@ -145,9 +153,9 @@ void close_all_but(std::array<int, Count> kept) noexcept {
     ::syscall(SYS_close_range, next, ~0u, 0u);
 }
 
-/// A user namespace below the supervisor's, which owns all the others: whatever right a payload found there, it would have none
-/// over them. The kernel refuses further ones in it, and gives it a part only of what there is for each user of the host.
-/// `knobs` is /proc/sys/user.
+/// Enters a user namespace below the supervisor's, which owns all the other namespaces: whatever right a payload got there,
+/// it would have none over them. In it the kernel refuses further user namespaces, and allows only a part of what each user
+/// of the host may have. `knobs` is /proc/sys/user.
 inline result<void> step_down(int knobs) {
     if (::unshare(CLONE_NEWUSER) < 0) return last_error("make the payload's user namespace");
     auto const one = cat(process::sandbox_id, " ", process::sandbox_id, " 1\n");
@@ -160,18 +168,19 @@ inline result<void> step_down(int knobs) {
     return {};
 }
 
-/// The filter sees what a program asks for, not what the kernel maps of its file before it begins: no segment that is writable and
-/// executable. Linux knows that from 6.3 on. An executable stack, which a file may ask for too, it does not refuse.
+/// The filter sees what a program asks for, but not how the kernel maps the program's file before it begins. So we forbid a
+/// segment that is writable and executable; Linux supports this from 6.3 on. It does not refuse an executable stack, which a
+/// file may also ask for.
 inline void refuse_writable_code() noexcept {
     constexpr int set_memory_rules = 65; // PR_SET_MDWE
     constexpr unsigned long no_gain_of_exec = 1; // PR_MDWE_REFUSE_EXEC_GAIN
     (void)::prctl(set_memory_rules, no_gain_of_exec, 0, 0, 0);
 }
 
-/// In the init; when it returns well, the walls stand. Else `supervisor` is open still: once it is closed the supervisor ends, and the
-/// init with it, so what went wrong is said first.
+/// Runs in the init. On success all restrictions are in force. On failure `supervisor` is still open. Closing it ends the
+/// supervisor, and the init with it, so the error must be reported first.
 inline result<void> wall_in(init_plan const& plan, std::string const& root, int socket, unique_fd& supervisor, process::reaper_files& files) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL); // should the supervisor be dead already, the closed socket says so
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL); // if the supervisor is dead already, the closed socket shows it
     ::prctl(PR_SET_NAME, "sb-exec init");
     ::setsid();
     SB_TRY(auto const proc, new_proc(*plan.level));
@@ -189,12 +198,12 @@ inline result<void> wall_in(init_plan const& plan, std::string const& root, int 
     SB_TRY(auto const mounts, open_file("/proc/self/mountinfo", O_RDONLY));
     unique_fd queues;
     if (auto made = files::new_mount("mqueue", {}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC); !made.has_error()) queues = std::move(*made);
-    ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); // a change of user took our own files of /proc from us; nobody is here yet to look into us
+    ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); // the change of user took away access to our own files in /proc; no payload exists yet that could look into us
     files = process::reaper_files::open();
-    SB_TRY(auto const tree, open_file("/proc/self/ns/mnt", O_RDONLY)); // nobody can open it once we cannot be looked into
+    SB_TRY(auto const tree, open_file("/proc/self/ns/mnt", O_RDONLY)); // later, when nobody may look into us, it cannot be opened
     int const mine[] = {tree.get()};
     if (!process::send_message(supervisor.get(), {process::word::done, 0}, mine, 1)) return last_error("greet the supervisor");
-    supervisor.reset(); // from here on the sandbox has the sockets that it will have
+    supervisor.reset(); // from here on the number of the sandbox's sockets is final
     int const first[] = {mounts.get(), queues ? queues.get() : mounts.get(), plan.sockets4.get(), plan.netlinks.get(), plan.kinds.get(), plan.devices.get()};
     if (!process::send_message(socket, {process::word::done, queues ? 1 : 0}, first, init_fds)) return last_error("send the first message to the watcher");
     SB_CHECK(step_down(knobs.get()));
@@ -208,10 +217,10 @@ inline result<void> wall_in(init_plan const& plan, std::string const& root, int 
 
 struct sandbox_init {
     pid_t pid = -1; ///< as the supervisor sees it
-    unique_fd mounts = unique_fd{}; ///< its mount namespace, when it was heard
+    unique_fd mounts = unique_fd{}; ///< its mount namespace, known after `hear`
     unique_fd greeting = unique_fd{};
 
-    /// Waits until its walls stand.
+    /// Waits until its root is in place.
     result<void> hear() {
         if (mounts) return {};
         process::message text;
@@ -224,7 +233,8 @@ struct sandbox_init {
     }
 };
 
-/// Clones the init off the supervisor. When a wall cannot be put up, the init's first words are `stop` and why, and it ends.
+/// Clones the init from the supervisor. If a restriction cannot be set up, the init's first message is `stop` with the
+/// reason, and it ends.
 inline result<sandbox_init> start_init(init_plan& plan, std::string const& root, int socket, process::order_room& room) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
@@ -240,7 +250,7 @@ inline result<sandbox_init> start_init(init_plan& plan, std::string const& root,
     auto const walls = detail::wall_in(plan, root, socket, theirs, files);
     if (walls.has_error()) {
         pollfd supervisor{theirs.get(), 0, 0};
-        if (::poll(&supervisor, 1, 0) > 0) ::_exit(1); // it ended before the walls stood, and has said itself why
+        if (::poll(&supervisor, 1, 0) > 0) ::_exit(1); // it ended before the restrictions were in force, and has reported the reason itself
         (void)process::send_message(socket, {process::word::stop, 0});
         (void)!::send(socket, walls.error().what.data(), walls.error().what.size(), MSG_NOSIGNAL);
         ::_exit(1);

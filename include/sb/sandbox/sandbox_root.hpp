@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A template root: the root of the sandboxes of one view, put up once in a mount namespace from which theirs are copied.
+// A template root: the root of the sandboxes of one view. It is built once in a mount namespace, and the sandboxes copy that
+// namespace.
 #pragma once
 #include <sb/files/mount.hpp>
 #include <sb/files/path.hpp>
@@ -15,7 +16,7 @@
 
 namespace sb::sandbox {
 
-/// As the kernel writes one: version 4, made of chance alone.
+/// In the kernel's format: version 4, completely random.
 inline std::string random_uuid() {
     unsigned char bytes[16]{};
     (void)!::getrandom(bytes, sizeof bytes, 0);
@@ -31,8 +32,8 @@ inline std::string random_uuid() {
 
 class sandbox_root {
 public:
-    /// In a mount namespace of our own, where nothing is shared with the host's. `lower` is the workspace as a detached
-    /// mount, `sources` are the bindings, both prepared by a privileged caller; what is missing is taken by its path.
+    /// In a mount namespace of our own that shares nothing with the host's. `lower` is the workspace as a detached mount,
+    /// `sources` are the bindings; a privileged caller prepared both. A missing one is opened by its path.
     static result<sandbox_root> build(view const& shown, unique_fd lower, std::vector<unique_fd> sources) {
         sandbox_root made{shown};
         made.lower_ = std::move(lower), made.sources_ = std::move(sources);
@@ -45,21 +46,21 @@ public:
         return made;
     }
 
-    /// What is put on again whenever the workspace or /tmp is made anew, for it lies on top of them.
+    /// A part that lies on top of the workspace or /tmp, and must be mounted again whenever that is made anew.
     struct kept_part {
         std::string target, place;
         bool folder;
     };
 
     view const& shown() const noexcept { return *shown_; }
-    // where things are in the tree that supervisors begin with
+    // places in the tree that supervisors begin with
     static std::string root() { return "/root"; }
     static std::string lower() { return "/lower"; } ///< the untouched workspace
     static std::string scratch() { return "/scratch"; } ///< an empty folder
-    static std::string boot_id() { return "/boot_id"; } ///< what is shown for the host's
+    static std::string boot_id() { return "/boot_id"; } ///< file that is shown instead of the host's
     std::vector<kept_part> const& aside() const noexcept { return aside_; }
-    bool work_is_on_scratch() const noexcept { return work_is_on_scratch_; } ///< in /tmp or so: what leads there is made with that
-    bool has_var_tmp() const noexcept { return has_var_tmp_; } ///< the workspace is in /var/tmp; else that is a link to /tmp
+    bool work_is_on_scratch() const noexcept { return work_is_on_scratch_; } ///< in /tmp or a similar place: the path to it is made together with that
+    bool has_var_tmp() const noexcept { return has_var_tmp_; } ///< the workspace is in /var/tmp; otherwise /var/tmp is a link to /tmp
 
     static result<void> write_file(std::string const& path, std::string_view text) {
         SB_TRY(auto const file, open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0644));
@@ -90,19 +91,19 @@ private:
         if (shown_->system_place) return shown_->system_place.here();
         return open_file(shown_->system, O_PATH | O_DIRECTORY);
     }
-    /// In another root nothing leads out of it; what the name itself is, if a link, is not followed.
+    /// In another root nothing leads out of that root. If the name itself is a link, it is not followed.
     static unique_fd open_in(int system, bool is_host, std::string const& name) {
         if (is_host) return unique_fd{::openat(system, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
         struct open_how how {};
         how.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, how.resolve = RESOLVE_IN_ROOT;
-        for (int attempt = 0;; ++attempt) { // something is renamed meanwhile
+        for (int attempt = 0;; ++attempt) { // repeats when something is renamed meanwhile
             unique_fd found{static_cast<int>(::syscall(SYS_openat2, system, name.c_str(), &how, sizeof how))};
             if (found || errno != EAGAIN || attempt >= most_attempts) return found;
         }
     }
     static std::string opened(int fd) { return cat("/proc/self/fd/", fd); }
 
-    /// Takes copies of all that is to be shown, while the host's tree is still ours.
+    /// Makes copies of all that will be shown, while we still see the host's tree.
     result<std::vector<part>> collect() {
         std::vector<part> all;
         auto const& shown = *shown_;
@@ -119,8 +120,8 @@ private:
                 return {};
             }
             if (!S_ISDIR(facts.st_mode) && !S_ISREG(facts.st_mode)) return {};
-            if (S_ISREG(facts.st_mode) && facts.st_size <= largest_copied) { // each mount is paid for with every sandbox
-                auto text = read_file(is_host ? "/" + name : opened(place.get())); // nobody but root renames the host's
+            if (S_ISREG(facts.st_mode) && facts.st_size <= largest_copied) { // each mount costs time in every sandbox
+                auto text = read_file(is_host ? "/" + name : opened(place.get())); // only root can rename the host's files
                 if (!text.has_error()) all.push_back({unique_fd{}, "/" + name, {}, false, std::move(*text)});
                 return {};
             }
@@ -135,7 +136,7 @@ private:
         for (auto const& name : etc) SB_CHECK(take("etc/" + name));
         for (std::string_view const device : {"null", "zero", "full", "random", "urandom"}) {
             SB_TRY(auto copy, files::copy_mount(AT_FDCWD, cat("/dev/", device), false));
-            SB_CHECK(files::change_mount(copy.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC)); // no times to set; devices take writes all the same
+            SB_CHECK(files::change_mount(copy.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC)); // times cannot be set; devices can still be written
             all.push_back({std::move(copy), cat("/dev/", device), {}, false});
         }
         for (std::size_t i = 0; i < shown.bindings.size(); ++i) {
@@ -153,7 +154,7 @@ private:
         }
         if (!shown.work.empty() && !lower_) {
             SB_TRY(lower_, copy_here(shown.work_place, shown.work));
-            SB_CHECK(files::change_mount(lower_.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)); // changes go to the upper one
+            SB_CHECK(files::change_mount(lower_.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)); // changes go to the upper folder
         }
         return all;
     }
@@ -165,7 +166,7 @@ private:
         if (!etc) return std::vector<std::string>{};
         return public_etc{etc.get(), is_host}.of(shown_of_etc);
     }
-    /// The caller has taken no copy of it: it is not root, and its view of the host is ours.
+    /// The caller has made no copy of it: it is not root, and it sees the same host files as we do.
     static result<unique_fd> copy_here(files::pinned const& place, std::string const& path) {
         if (!place) return files::copy_mount(AT_FDCWD, path);
         SB_TRY(auto const found, place.here());
@@ -174,8 +175,9 @@ private:
         return copy;
     }
 
-    /// A tree of our own in place of the host's, of which all that is needed has been collected by now: what every sandbox
-    /// copies is to be small. The host's /proc stays, for the kernel gives a new one to nobody who does not see a whole one.
+    /// Replaces the host's tree by a tree of our own. Everything needed from the host has been collected by now, and every
+    /// sandbox copies this tree, so it must be small. The host's /proc stays: the kernel gives a new /proc only to a process
+    /// that sees a complete one.
     result<void> make_base(int proc) {
         SB_TRY(auto const base, files::new_mount("tmpfs", {{"size", "1m"}, {"nr_inodes", "4096"}, {"mode", "0755"}}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
         std::string at;
@@ -239,17 +241,17 @@ private:
         if (has_var_tmp_) SB_CHECK(make_folders(top + "/var/tmp", 0755));
         else if (::symlink("/tmp", (top + "/var/tmp").c_str()) != 0) return last_error("link", "/var/tmp");
         if (!shown_->work.empty() && !work_is_on_scratch()) SB_CHECK(make_folders(top + shown_->work, 0755));
-        return {}; // it becomes read-only once the reaper has put its own /proc on
+        return {}; // it becomes read-only after the reaper has mounted its own /proc
     }
 
-    /// Where a binding is to be, made where it is not there. What was bound above it may hold links of somebody's choice: none leads out
-    /// of the root that we build, nor to what a process of ours has open. Where a run may write none is followed: it could put something
-    /// else there and so replace what is bound.
+    /// Opens the place of a binding, and makes it if it does not exist. A folder that was bound above it may contain links
+    /// chosen by somebody else: no link leads out of the root that we build, nor to files that our processes have open.
+    /// Where a run may write, no link is followed: the run could put another file there and so replace the binding.
     static result<unique_fd> place_of(int root, std::string const& target, bool folder, bool by_links) { // NOLINT(misc-no-recursion)
         struct open_how how {};
         how.flags = O_PATH | O_CLOEXEC, how.resolve = RESOLVE_IN_ROOT | (by_links ? RESOLVE_NO_MAGICLINKS : RESOLVE_NO_SYMLINKS);
         auto const find = [&](std::string const& path) {
-            for (int attempt = 0;; ++attempt) { // something is renamed meanwhile
+            for (int attempt = 0;; ++attempt) { // repeats when something is renamed meanwhile
                 unique_fd found{static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how))};
                 if (found || errno != EAGAIN || attempt >= most_attempts) return found;
             }
@@ -283,7 +285,7 @@ private:
             if (files::is_below(target, folder)) return true;
         return false;
     }
-    /// What is to be seen on top of the workspace or /tmp has to be put on again with them; until then it stays in our tree.
+    /// A part that lies on top of the workspace or /tmp must be mounted again with them. Until then it stays in our tree.
     result<void> set_aside(part& each) {
         auto const place = cat("/aside", aside_.size());
         if (each.folder && ::mkdir(place.c_str(), 0755) != 0) return last_error("make folder", place);

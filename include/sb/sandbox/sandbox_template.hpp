@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A sandbox template: the process that the sandboxes of one slot are born of.
+// A sandbox template: the process from which the sandboxes of one worker are cloned.
 //
-// How it works: the template sits in the slot's control group, in user, mount and cgroup namespaces of its own, where the
-// payload's root has been put up once (sandbox_root.hpp). A sandbox's supervisor is cloned off it: born in the right group, with the
-// right user and a copy of the template root, it begins where a process made from nothing would be after milliseconds. It is the
-// owner's child, not the template's (CLONE_PARENT). The template works while its owner does something else: a sandbox is
-// asked for now and taken when it is needed.
+// How it works: the template is in the worker's control group, in its own user, mount and cgroup namespaces, where the
+// payload's root has been built once (sandbox_root.hpp). A sandbox's supervisor is cloned from it. So it is born in the
+// right group, with the right user and a copy of the template root; a process made from nothing would need milliseconds to
+// get there. The supervisor is the owner's child, not the template's (CLONE_PARENT). The template works while its owner does
+// something else: a sandbox is requested now and taken when it is needed.
 #pragma once
 #include <sb/cgroup/cgroup.hpp>
 #include <sb/core/clock.hpp>
@@ -33,16 +33,16 @@
 
 namespace sb::sandbox {
 
-/// What all sandboxes of a template have in common; outlives it.
+/// What all sandboxes of a template have in common. The plan outlives the template.
 struct template_plan {
     view shown;
     process::payload_user user;
-    files::pinned lower = {}; ///< where the workspace is taken from; nothing: from its own place
-    unique_fd owners; ///< user namespace that maps the workspace's owners to the payload's user; -1: none
+    files::pinned lower = {}; ///< where the workspace is taken from; empty: from its own place
+    unique_fd owners; ///< user namespace that maps the workspace's owner to the payload's user; -1: none
     bool copies_work = false; ///< see supervisor_plan
 };
 
-/// What makes one sandbox differ from another. Small enough for a message.
+/// What differs from one sandbox to another. Small enough for a message.
 struct birth_wish {
     int level = filter::default_level;
     std::int64_t most_tasks = -1; ///< see init_plan
@@ -51,16 +51,16 @@ struct birth_wish {
 
 namespace detail {
 
-/// What the template says: of itself once, then of each birth.
+/// The template's messages: one about itself, then one for each birth.
 struct template_reply {
     pid_t supervisor = -1;
-    char wrong[248] = {}; ///< empty: all went well
+    char wrong[248] = {}; ///< empty: success
 };
 
-inline constexpr std::size_t most_filter = 4096; // instructions, as the kernel has it
+inline constexpr std::size_t most_filter = 4096; // instructions; the kernel's limit
 
-/// What is used in a user namespace counts for its maker on the host too, and is no more in all than the maker's soft limit was
-/// at that time: so for that time ours is a part of it, and the rest stays the caller's.
+/// What is used in a user namespace also counts for its maker on the host, and its sum is limited by the maker's soft limit
+/// at the time the namespace was made. So for that moment we set our limit to a part, and the rest stays for the caller.
 class quota_part {
 public:
     quota_part(__rlimit_resource which, rlim_t parts) noexcept : which_{which} {
@@ -81,13 +81,13 @@ private:
     bool changed_ = false;
 };
 
-/// The process itself.
+/// The template process itself.
 class template_process {
 public:
     template_process(template_plan const& plan, unique_fd lower, std::vector<unique_fd> sources, unique_fd socket, process::order_room& room, pid_t owner, bool drops_groups)
         : plan_{&plan}, lower_{std::move(lower)}, sources_{std::move(sources)}, socket_{std::move(socket)}, room_{&room}, owner_{owner}, drops_groups_{drops_groups} {}
 
-    /// `enclose`, then `begin`, then births, each when told.
+    /// `enclose`, then `begin`, then births, each when requested.
     void serve() {
         if (!hear() || !say(-1, enclose()) || !hear() || !say(-1, begin())) return;
         std::vector<char> text(sizeof(birth_wish) + most_filter * sizeof(sock_filter));
@@ -125,17 +125,17 @@ private:
         if (done.has_error()) done.error().what.copy(reply.wrong, sizeof reply.wrong - 1);
         return ::send(socket_.get(), &reply, sizeof reply, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof reply);
     }
-    /// Makes the control group that we are in the root of all that any payload shall see.
+    /// Makes our control group the root of everything that any payload will see.
     static result<void> enclose() {
-        SB_CHECK(process::give_up_privileges()); // before the change of user, which takes our own files of /proc from us
+        SB_CHECK(process::give_up_privileges()); // before the change of user, which takes away access to our own files in /proc
         if (::unshare(CLONE_NEWCGROUP) < 0) return last_error("make a cgroup namespace");
         return {};
     }
     result<void> begin() {
-        // before ids are mapped the kernel refuses that, and whoever is not root may not at all
+        // the kernel refuses this before ids are mapped, and always refuses it to a user who is not root
         if (drops_groups_ && ::syscall(SYS_setgroups, 0, nullptr) < 0) return last_error("drop supplementary groups");
         if (::setresgid(process::sandbox_id, process::sandbox_id, process::sandbox_id) < 0 || ::setresuid(process::sandbox_id, process::sandbox_id, process::sandbox_id) < 0) return last_error("change user");
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a change of user forgets it
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a change of user resets it
         ::umask(022);
         if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0) return last_error("make mounts private");
         SB_TRY(auto built, sandbox_root::build(plan_->shown, std::move(lower_), std::move(sources_)));
@@ -149,14 +149,14 @@ private:
                                                 nullptr, nullptr, nullptr));
         };
         auto pid = clone();
-        // the kernel takes the networks of dead sandboxes down at its leisure, and until then they count
+        // the kernel removes the networks of dead sandboxes later, and until then they count
         auto const until = monotonic_ns() + most_patience_ns;
         while (pid < 0 && errno == ENOSPC && monotonic_ns() < until) ::usleep(5000), pid = clone();
         if (pid < 0) return last_error("make namespaces");
         if (pid > 0) return pid;
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         ::prctl(PR_SET_NAME, "sb-exec mounts");
-        if (::getppid() != (own_numbers ? 0 : owner_)) ::_exit(0); // a parent outside is none
+        if (::getppid() != (own_numbers ? 0 : owner_)) ::_exit(0); // 0: the parent is outside our process namespace
         socket_.reset();
         supervisor_plan plan;
         plan.from = &*root_, plan.size = wish.size, plan.copies_work = plan_->copies_work;
@@ -185,7 +185,7 @@ inline result<files::pinned> work_of(template_plan const& plan) {
     return files::pinned::open(plan.shown.work);
 }
 
-/// A privileged caller takes what it may see and the payload's user may not.
+/// A privileged caller opens what it may see and the payload's user may not.
 inline result<void> take_sources(template_plan const& plan, unique_fd& lower, std::vector<unique_fd>& sources) {
     auto const& shown = plan.shown;
     if (!shown.work.empty()) {
@@ -207,10 +207,11 @@ inline result<void> take_sources(template_plan const& plan, unique_fd& lower, st
 
 } // namespace detail
 
-/// The owner's end.
+/// The owner's side of a template.
 class sandbox_template {
 public:
-    /// `plan` and `room` outlive the template; `group` may be null. All reapers of a template take their orders from one room.
+    /// `plan` and `room` outlive the template; `group` may be null. All reapers of a template take their orders from one
+    /// room.
     static result<sandbox_template> make(template_plan const& plan, process::order_room& room, cgroup::cgroup* group) {
         int ends[2];
         if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
@@ -233,7 +234,7 @@ public:
             made.pid_ = -1;
             ::prctl(PR_SET_PDEATHSIG, SIGKILL);
             ::prctl(PR_SET_NAME, "sb-exec parent");
-            machine::home_cpu::leave(); // what is built meanwhile is built wherever there is room
+            machine::home_cpu::leave(); // work during the build runs wherever there is room
             made.socket_.reset();
             if (::getppid() == owner) detail::template_process{plan, std::move(lower), std::move(sources), std::move(theirs), room, owner, root}.serve();
             ::_exit(0);
@@ -255,10 +256,11 @@ public:
 
     pid_t pid() const noexcept { return pid_; }
     bool copies_work() const noexcept { return copies_work_; }
-    /// The workspace as it is before anybody writes to it; -1 where there is none.
+    /// The workspace as it is before anybody writes to it; -1 if there is none.
     int work() const noexcept { return work_.fd(); }
 
-    /// Asks for a sandbox; the two ends become its supervisor's and its reaper's. `hear` tells of it, by the number that this gives.
+    /// Requests a sandbox. The two ends become its supervisor's and its reaper's. `hear` reports on it, by the number that
+    /// this returns.
     result<std::uint64_t> ask(birth_wish const& wish, filter::syscall_filter const& filter, unique_fd to_supervisor, unique_fd to_reaper) {
         int const passed[2] = {to_supervisor.get(), to_reaper.get()};
         iovec io[2] = {{const_cast<birth_wish*>(&wish), sizeof wish}, {const_cast<sock_filter*>(filter.program.data()), filter.program.size() * sizeof(sock_filter)}};
@@ -272,7 +274,8 @@ public:
         if (::sendmsg(socket_.get(), &all, MSG_NOSIGNAL) < 0) return last_error("ask the template of a sandbox");
         return asked_++;
     }
-    /// The supervisor's process. Answers come in the order of the asking; those that nobody has waited for yet are kept.
+    /// The pid of the supervisor. Answers come in the order of the requests; answers that nobody has waited for yet are
+    /// kept.
     result<pid_t> hear(std::uint64_t number) {
         for (;; ++heard_) {
             if (auto const early = unheard_.find(number); early != unheard_.end()) return supervisor_in(unheard_.extract(early).mapped());
@@ -283,7 +286,7 @@ public:
         }
     }
 
-    /// Sandboxes that were born live on.
+    /// Sandboxes that were born stay alive.
     void end() noexcept {
         if (pid_ <= 0) return;
         ::kill(pid_, SIGKILL);
@@ -298,7 +301,7 @@ private:
         if (reply.wrong[0] != '\0') return system_error(std::string{reply.wrong});
         return reply.supervisor;
     }
-    /// "Go on", and waits for the answer.
+    /// Tells it to go on, and waits for the answer.
     result<void> tell() {
         if (::send(socket_.get(), "", 1, MSG_NOSIGNAL) != 1) return last_error("tell the template of a sandbox");
         SB_TRY([[maybe_unused]] auto const none, hear(asked_++));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// All that a run can write, as it is seen from outside: was it touched, and is what was left so little that it can be removed?
+// Everything that a run can write, seen from outside: was it touched, and is what was left so little that it can be removed?
 //
-// How it works: the supervisor gives descriptors of the folders that it has laid out, once. What their files say of themselves
-// then is kept and compared after each run: free bytes and files, times, modes, attributes. Whatever was laid in them for
-// mounts to be put on is held to its times too. A few new files lying on top are removed by name, the workspace's by way of
-// its overlay; if the place is not exactly as it was then, nothing is believed and its owner has new memory laid out.
+// How it works: the supervisor sends descriptors of the folders that it has made, once. The state of these files at that
+// moment is remembered and compared after each run: free bytes and files, times, modes, attributes. Files that were put
+// there as mount points must keep their times too. A few new files directly in a folder are removed by name; those of the
+// workspace through its overlay. If the place is not exactly as before afterwards, the result is not trusted, and the owner
+// asks for new memory.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/files/folder.hpp>
@@ -29,7 +30,7 @@ namespace sb::sandbox {
 
 class scratch_view {
 public:
-    /// `work`: the workspace as it lies below; -1: there is none, or nobody looks.
+    /// `work`: the workspace below the overlay; -1: there is none, or nobody checks.
     void set_below(int work) {
         if (work >= 0) below_ = unique_fd{::fcntl(work, F_DUPFD_CLOEXEC, 3)};
     }
@@ -44,7 +45,7 @@ public:
         return fds_[scratch_root] && ::fstatfs(of(scratch_root), &now) == 0 && (now.f_bfree == 0 || now.f_ffree == 0);
     }
 
-    /// Before anybody has written: what is there is how it shall be.
+    /// Call it before anybody has written: the current state is the wanted state.
     void remember() {
         (void)look(first_);
         laid_.clear();
@@ -60,16 +61,16 @@ public:
         if (!look(now) || is_bent() || now.space.f_bfree != first_.space.f_bfree || now.space.f_ffree != first_.space.f_ffree) return false;
         for (std::size_t i = 0; i < supervisor_fds; ++i)
             if (differ(now.folders[i], first_.folders[i])) return false;
-        // an overlay keeps the time of the last look into its topmost folder, whatever its mount says
+        // an overlay updates the access time of its topmost folder, whatever the mount's options are
         auto const& upper = now.folders[upper_folder].st_atim, &before = first_.folders[upper_folder].st_atim;
         if (upper.tv_sec == before.tv_sec && upper.tv_nsec == before.tv_nsec) return true;
         return ::futimens(of(upper_folder), nullptr) == 0 && look(first_);
     }
-    /// Removes what was written, where that is a few files lying on top. False: there is, or may be, more to it.
+    /// Removes what was written, if that is a few files directly in the folders. False: there is, or may be, more.
     bool tidy() {
         facts now;
         if (!look(now) || is_bent() || differ(now.folders[scratch_root], first_.folders[scratch_root]) || differ(now.folders[work_folder], first_.folders[work_folder])) return false;
-        if (first_.space.f_ffree - now.space.f_ffree > std::size(written) * most_removed) return false; // names are not even listed then
+        if (first_.space.f_ffree - now.space.f_ffree > std::size(written) * most_removed) return false; // then the names are not even listed
         for (auto const i : written) {
             auto const &here = now.folders[i], &before = first_.folders[i];
             if (!differ(here, before)) continue;
@@ -77,7 +78,7 @@ public:
             bool const is_work = i == upper_folder;
             if (is_work && !(below_ && fds_[work_view])) return false;
             if (!remove_files(of(i), names_[i], is_work ? of(work_view) : of(i), is_work ? below_.get() : -1)) return false;
-            if (::futimens(of(i), nullptr) != 0) return false; // times can be set to any
+            if (::futimens(of(i), nullptr) != 0) return false; // a program may have set the times to any value
         }
         return look(now) && now.space.f_bfree == first_.space.f_bfree && now.space.f_ffree == first_.space.f_ffree && look(first_);
     }
@@ -91,7 +92,7 @@ private:
         unique_fd place;
         struct stat before {};
     };
-    /// What can be put on a folder beside what stat tells.
+    /// Properties of a folder that stat does not show.
     struct tags {
         ssize_t names = -1;
         int flags = 0;
@@ -103,7 +104,7 @@ private:
         friend bool operator==(tags const&, tags const&) = default;
     };
     static constexpr supervisor_fd written[] = {upper_folder, home_folder, tmp_folder, shm_folder};
-    static constexpr std::size_t most_removed = 32; // of a folder; more is sooner gone with its memory
+    static constexpr std::size_t most_removed = 32; // per folder; for more it is faster to replace the memory
 
     bool look(facts& into) const noexcept {
         for (std::size_t i = 0; i < supervisor_fds; ++i)
@@ -114,32 +115,33 @@ private:
         return a.st_mode != b.st_mode || a.st_uid != b.st_uid || a.st_mtim.tv_sec != b.st_mtim.tv_sec || a.st_mtim.tv_nsec != b.st_mtim.tv_nsec ||
                a.st_ctim.tv_sec != b.st_ctim.tv_sec || a.st_ctim.tv_nsec != b.st_ctim.tv_nsec;
     }
-    /// For `remember`: what cannot be listed is bent from the first, so that all is laid out anew each time.
+    /// For `remember`: a folder that cannot be listed counts as changed from the start, so everything is made anew each
+    /// time.
     std::vector<std::string> names_of(int folder) {
         auto names = files::names_in(folder);
         if (names) return std::move(*names);
         all_known_ = false;
         return {};
     }
-    /// What was laid, or a folder's attributes, are others.
+    /// A mount point, or a folder's attributes, have changed.
     bool is_bent() const noexcept {
         if (!all_known_) return true;
         for (auto const& each : laid_)
             if (struct stat now {}; ::fstat(each.place.get(), &now) != 0 || differ(now, each.before)) return true;
-        return std::any_of(std::begin(written), std::end(written), [&](supervisor_fd i) { return tags::of(of(i)) != tags_[i]; }); // before Linux 6.13 a time may tell of milliseconds
+        return std::any_of(std::begin(written), std::end(written), [&](supervisor_fd i) { return tags::of(of(i)) != tags_[i]; }); // before Linux 6.13 times are coarse: milliseconds
     }
-    /// Something that was laid for a mount to be put on, and all below it. A name that leads elsewhere by now shows in the times
-    /// of what it led to, so a name that is skipped later on is the one that was laid.
+    /// Remembers a file or folder that serves as a mount point, and everything below it. If a name leads elsewhere by now,
+    /// this changed the times of the original. So a name that is skipped later is still the original.
     void remember_laid(int folder, std::string const& name) {
         laid one{unique_fd{::openat(folder, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)}, {}};
-        if (one.place) (void)::fstat(one.place.get(), &one.before); // what cannot be opened is bent from the first
+        if (one.place) (void)::fstat(one.place.get(), &one.before); // a file that cannot be opened counts as changed from the start
         if (S_ISDIR(one.before.st_mode))
             if (auto const inner = files::open_folder(folder, name.c_str()))
                 for (auto const& each : names_of(inner.get())) remember_laid(inner.get(), each);
         laid_.push_back(std::move(one));
     }
-    /// Every name in `folder` but those that are to be there, by way of `view`; none that `below` has too, for that one is not
-    /// new but changed.
+    /// Removes every name in `folder` except the expected ones, through `view`. Refuses names that also exist in `below`:
+    /// such a file is not new but changed.
     static bool remove_files(int folder, std::vector<std::string> const& to_be, int view, int below) {
         auto const names = files::names_in(folder);
         if (!names || names->size() > to_be.size() + most_removed) return false;
@@ -154,13 +156,13 @@ private:
         return left && left->size() == to_be.size();
     }
 
-    std::array<unique_fd, supervisor_fds + 1> fds_; // with the workspace's overlay
+    std::array<unique_fd, supervisor_fds + 1> fds_; // including the workspace's overlay
     unique_fd below_;
     facts first_;
     std::array<tags, supervisor_fds> tags_;
-    std::array<std::vector<std::string>, supervisor_fds> names_; // on top of each written folder
+    std::array<std::vector<std::string>, supervisor_fds> names_; // names directly in each written folder
     std::vector<laid> laid_;
-    bool all_known_ = false; // all that is there could be listed
+    bool all_known_ = false; // everything in the folders could be listed
 };
 
 } // namespace sb::sandbox

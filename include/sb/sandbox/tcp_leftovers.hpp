@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Ends what TCP keeps of connections whose processes are dead: sockets in TIME_WAIT and its like hold their port for a
-// minute, and the next run in the same network namespace would meet EADDRINUSE.
+// Ends what TCP keeps of connections whose processes are dead. Sockets in TIME_WAIT and similar states hold their port for a
+// minute, and the next run in the same network namespace would get EADDRINUSE.
 //
-// How it works: NETLINK_SOCK_DIAG lists the sockets of the current network namespace; each is named by its addresses and
-// a cookie, so that SOCK_DESTROY ends that one and no later one. To be called when no process lives in the namespace.
+// How it works: NETLINK_SOCK_DIAG lists the sockets of the current network namespace. Addresses and a cookie identify each
+// socket, so SOCK_DESTROY ends exactly that socket and no later one. Call it when no process lives in the namespace.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -36,7 +36,7 @@ public:
         return made;
     }
 
-    /// Ends all TCP sockets of the namespace, listening ones too; how many there were. The error names what is missing:
+    /// Ends all TCP sockets of the namespace, listening ones too; returns their number. The error names what is missing:
     /// CAP_NET_ADMIN over the namespace, or CONFIG_INET_DIAG_DESTROY in the kernel.
     result<int> destroy_all() {
         int destroyed = 0;
@@ -50,10 +50,10 @@ public:
         return destroyed;
     }
 
-    /// Belongs to the same namespace wherever it is passed; for who lists sockets when nothing is done here.
+    /// Belongs to the same namespace wherever it is passed. For callers that list sockets while this object is idle.
     int descriptor() const noexcept { return socket_.get(); }
 
-    /// How many there are.
+    /// The number of sockets.
     result<int> count() {
         std::size_t all = 0;
         for (auto const family : {std::uint8_t{AF_INET}, std::uint8_t{AF_INET6}}) {
@@ -134,7 +134,7 @@ private:
         return found;
     }
 
-    /// False when it was gone already.
+    /// False when it was already gone.
     result<bool> destroy(inet_diag_req_v2 const& target) {
         request ask;
         ask.what = target;

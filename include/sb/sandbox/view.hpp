@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a payload sees of the host's files: system folders to read, a workspace to write in, what was bound by name.
+// What a payload sees of the host's files: system folders to read, a workspace to write in, and bindings by name.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -28,19 +28,19 @@ namespace sb::sandbox {
 struct binding {
     std::string source, target;
     bool writable = false;
-    files::pinned place = {}; ///< the source, opened when it was judged; nothing: it is taken by its path
+    files::pinned place = {}; ///< the source, opened when it was checked; empty: it is opened by its path
 };
 
 /// Fixed at a sandbox's birth.
 struct view {
     std::string system = "/"; ///< where the system folders are taken from
-    std::string work; ///< the workspace, a real path; what is written there goes to a copy
+    std::string work; ///< the workspace, a real path; changes go to a copy
     std::vector<binding> bindings;
-    files::pinned system_place = {}, work_place = {}; ///< as with bindings
-    std::string boot_id = {}; ///< what is shown for the host's; empty: every template makes one up
-    std::optional<std::vector<std::string>> etc = {}; ///< what of /etc is shown (public_etc.hpp); nothing: every template looks
+    files::pinned system_place = {}, work_place = {}; ///< as for bindings
+    std::string boot_id = {}; ///< shown instead of the host's; empty: every template invents one
+    std::optional<std::vector<std::string>> etc = {}; ///< the parts of /etc that are shown (public_etc.hpp); no value: every template finds them itself
 
-    /// Is something of the host's there to be written to?
+    /// Can the payload write to something of the host?
     bool host_writable() const noexcept {
         return std::any_of(bindings.begin(), bindings.end(), [](binding const& each) { return each.writable; });
     }
@@ -52,14 +52,14 @@ inline constexpr std::string_view sandbox_home = "/home/sandbox", sandbox_user =
 /// Top-level names that hold the system's programs and libraries.
 inline constexpr std::string_view system_folders[] = {"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"};
 
-/// What of /etc is shown, as far as everybody may read it: how programs are linked and found, languages and zones, protocols,
-/// certificates; nothing that names this host, its users or its network.
+/// The parts of /etc that are shown, as far as everybody may read them: how programs are linked and found, languages and
+/// time zones, protocols, certificates. Nothing that names this host, its users or its network.
 inline constexpr std::string_view shown_of_etc[] = {
     "alternatives", "bash.bashrc", "ca-certificates", "debian_version", "fonts", "inputrc", "java-11-openjdk", "java-17-openjdk", "java-21-openjdk",
     "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "localtime", "mime.types", "os-release", "perl", "profile", "protocols", "python3",
     "python3.11", "python3.12", "python3.13", "services", "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone", "xml"};
 
-/// Is `path` (a real one) there for a payload? The workspace and bindings are, and the system folders.
+/// Does a payload see `path` (a real path)? It sees the workspace, the bindings and the system folders.
 inline bool shows(view const& all, std::string_view path) {
     if (!all.work.empty() && files::is_below(path, all.work)) return true;
     for (auto const& each : all.bindings)
@@ -71,13 +71,13 @@ inline bool shows(view const& all, std::string_view path) {
 
 namespace detail {
 
-/// What a payload may write, or has bound, at one path.
+/// A place where a payload may write, or which was bound, at one path.
 struct shown_place {
     std::string_view target;
     bool writable;
 };
 
-/// The innermost place that `path` lies in; with `around`, one that is not `path` itself.
+/// The innermost place that contains `path`; with `around`, one that is not `path` itself.
 inline std::optional<shown_place> place_of(view const& all, std::string_view path, bool around = false) {
     std::optional<shown_place> nearest;
     auto const look = [&](std::string_view target, bool writable) {
@@ -90,8 +90,8 @@ inline std::optional<shown_place> place_of(view const& all, std::string_view pat
     return nearest;
 }
 
-/// Can a run put something else under this name? In its own places and in writable bindings; and where something is bound on top of
-/// one of those, but not right in it: then a folder on the way can be renamed.
+/// Can a run put another file under this name? Yes in its own places and in writable bindings. Also where something is bound
+/// below one of those but not directly in it: then a folder on the way can be renamed.
 inline bool may_be_changed(view const& all, std::string_view path) {
     auto place = place_of(all, path);
     if (!place || place->writable) return place.has_value();
@@ -104,7 +104,7 @@ inline bool may_be_changed(view const& all, std::string_view path) {
 
 } // namespace detail
 
-/// Where on the host a file lies that a payload knows by this path; for the name itself, not for what links in it say.
+/// The host's path for a path that a payload knows. Only for the name itself; links in it are not resolved.
 inline std::string host_path(view const& all, std::string const& path) {
     binding const* nearest = nullptr;
     for (auto const& each : all.bindings)
@@ -116,7 +116,7 @@ inline std::string host_path(view const& all, std::string const& path) {
     return path;
 }
 
-/// Will a payload find there what it would have found before the run, whatever that does? Nothing is known of what is not there.
+/// Will a payload find the same file there as before the run, whatever the run does? A path that does not exist is unknown.
 inline bool outlasts_a_run(view const& all, std::string const& path) {
     auto const there = host_path(all, path);
     auto const real = files::real_path(there);
@@ -124,7 +124,7 @@ inline bool outlasts_a_run(view const& all, std::string const& path) {
     return std::none_of(all.bindings.begin(), all.bindings.end(), [&](binding const& each) { return each.writable && files::is_below(*real, each.source); });
 }
 
-/// Is it the root, by whatever name?
+/// Is it the root, under any name?
 inline bool is_root_folder(files::pinned const& place) {
     struct stat root {};
     return place.path() == "/" || (::stat("/", &root) == 0 && place.is_same_as(root));
@@ -132,8 +132,8 @@ inline bool is_root_folder(files::pinned const& place) {
 
 namespace detail {
 
-/// The caller's home by /etc/passwd; empty when that does not say. Other sources of accounts are not asked: they cost more
-/// than a run.
+/// The caller's home from /etc/passwd; empty when it is not there. Other sources of accounts are not asked, because they
+/// cost more time than a run.
 inline std::string account_home() {
     auto const accounts = read_file("/etc/passwd");
     std::string home;
@@ -150,14 +150,14 @@ inline std::string account_home() {
     return home;
 }
 
-/// Is `home` a folder that lies in this one, or is it?
+/// Is `home` this folder, or inside it?
 inline bool holds_home(struct stat const& folder, std::string const& home) {
     if (!home.starts_with('/')) return false;
     auto const place = files::pinned::open_as(home, ::geteuid());
     return !place.has_error() && place->path() != "/" && place->lies_in(folder);
 }
 
-/// The kernel's own files, wherever they are mounted.
+/// Files of the kernel, wherever they are mounted.
 inline bool shows_the_kernel(files::pinned const& place) {
     struct statfs about {};
     if (::fstatfs(place.fd(), &about) != 0) return false;
@@ -168,8 +168,9 @@ inline bool shows_the_kernel(files::pinned const& place) {
 
 } // namespace detail
 
-/// A folder that may become a workspace: neither the root nor the caller's home nor what holds it; HOME may say another home
-/// than the account's. Judged as it was opened: what leads there may be somebody else's to rename.
+/// A folder that may become a workspace: not the root, not the caller's home, and not a folder that contains the home. HOME
+/// may name a home other than the account's. It is checked as it was opened, because another user may be able to rename a
+/// part of the path.
 inline result<files::pinned> workspace_folder(std::string const& asked) {
     auto found = files::pinned::open(asked);
     if (found.has_error()) return caller_error(cat("workspace ", asked, ": ", found.error().what));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Presets with a name: one profile or several together, the canonical ones, the scenario suite, the trajectory.
+// Presets with a name: one profile or several combined, the canonical ones, the scenario suite, the trajectory.
 #pragma once
 #include <sb/stress/overrides.hpp>
 #include <sb/stress/preset_id.hpp>
@@ -15,13 +15,13 @@ namespace sb::stress {
 
 class composer {
 public:
-    /// `asked` must have gone through `profiles.resolve`. All presets carry the same seed, so that a scenario and its
-    /// baseline meet the same chance.
+    /// `asked` must have gone through `profiles.resolve`. All presets have the same seed, so that a scenario and its
+    /// baseline get the same random choices.
     composer(profile_set const& profiles, severity asked, overrides given, std::uint64_t seed)
         : profiles_{profiles}, asked_{std::move(asked)}, given_{std::move(given)}, seed_{seed} {}
 
-    /// The preset of "name" or of "a+b": keys merged in order, later wins; failure modes one after the other without
-    /// repeats; names, and severities where they differ, joined by +.
+    /// The preset of "name" or of "a+b". Keys are merged in order, and the later one wins. Failure modes are listed one
+    /// after the other without repeats. Names, and severities where they differ, are joined by +.
     result<preset_record> named(std::string_view name, std::string_view otherwise = "high") const {
         std::vector<part> parts;
         std::optional<error> wrong;
@@ -37,7 +37,7 @@ public:
     /// The baseline: no fault, the limits that every profile starts from.
     result<preset_record> baseline() const { return named("normal"); }
 
-    /// Each of the six at each level, or at the level asked for.
+    /// Each of the six at each level, or at the requested level.
     result<std::vector<preset_record>> canonical() const {
         std::vector<preset_record> all;
         for (auto const& each : built_in_profiles) {
@@ -56,8 +56,8 @@ public:
         return all;
     }
 
-    /// The five scenarios; at severity low (where nothing is asked) with the suite's own values. `setting` gives a value
-    /// of the suite another: SANDBOX_PRESET_CONCURRENCY_LEVEL and the like.
+    /// The five scenarios. At severity low (or if no severity is requested) they have the suite's own values. `setting` can
+    /// replace a value of the suite: SANDBOX_PRESET_CONCURRENCY_LEVEL and the like.
     result<std::vector<preset_record>> scenarios(lookup const& setting = {}) const {
         std::vector<preset_record> all;
         for (auto const scenario : scenario_suite) {
@@ -72,7 +72,7 @@ public:
         return all;
     }
 
-    /// The stages in their order, or the one of that name or alias; at severity low where nothing is asked.
+    /// The stages in order, or only the one of that name or alias; at severity low if none is requested.
     result<std::vector<preset_record>> stages(std::string_view only = {}) const {
         std::vector<preset_record> all;
         std::vector<std::string_view> names;

@@ -8,8 +8,8 @@
 
 namespace sb::stress {
 
-/// Profiles first, then their other names, the stages of the trajectory, the keys: one object a row, the same members
-/// in each. `sort` is a profile's category or a key's unit, `choices` its levels or its ladder.
+/// Profiles first, then their other names, the stages of the trajectory, the keys: one object per row, with the same members
+/// in each. `sort` is a profile's category or a key's unit; `choices` are its levels or its ladder.
 inline std::vector<object> list_rows(profile_set const& profiles) {
     std::vector<object> rows;
     auto const row = [&](std::string_view kind, std::string_view name, std::string_view sort,
@@ -17,7 +17,7 @@ inline std::vector<object> list_rows(profile_set const& profiles) {
         rows.push_back({{"kind", kind}, {"name", name}, {"sort", sort}, {"choices", choices}, {"help", help},
             {"valid", valid}, {"note", note}});
     };
-    // what can act and does not must not read as if it did
+    // a key that can act but does not must not look as if it did
     auto const note_of = [](key::definition const& k) {
         if (k.labels() || k.acts()) return std::string{k.note};
         return cat("Does not act yet.", k.note.empty() ? "" : " ", k.note);
@@ -38,7 +38,7 @@ inline std::vector<object> list_rows(profile_set const& profiles) {
     return rows;
 }
 
-/// What a name stands for: a key, or a profile (or stage) with its keys at each level.
+/// What a name means: a key, or a profile (or stage) with its keys at each level.
 inline result<std::vector<object>> describe_rows(std::string_view name, profile_set const& profiles) {
     std::vector<object> rows;
     if (auto const* k = key::find(name)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the environment says of presets in general: the mode, and whether user_misuse may be drawn.
+// Environment variables for presets in general: the mode, and whether user_misuse may be drawn.
 #pragma once
 #include <sb/stress/overrides.hpp>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sb::stress {
 
-/// Is that a variable which decides presets: a key that does more than label, or one of the few of our own?
+/// Is it a variable that determines presets: a key that is more than a label, or one of our own few?
 inline bool is_variable(std::string_view name) {
     if (name.starts_with("SANDBOX_PRESET_") || name == "SANDBOX_INCLUDE_USER_MISUSE" || name == "SANDBOX_GENERATE_PRESETS" || name == "SANDBOX_ENV_PRESETS") return true;
     auto const* const k = key::find(name);
@@ -24,8 +24,8 @@ inline result<std::string> preset_mode(lookup const& env) {
     return caller_error(cat("SANDBOX_PRESET_MODE: \"", mode, "\" is not one of ", key::listed(known)));
 }
 
-/// The one switch for user_misuse where nobody named it: random draws, profiles laid over them, suggestions for a
-/// module. Open by SANDBOX_INCLUDE_USER_MISUSE=1, and in the modes canonical, chaos and robustness.
+/// The only switch for user_misuse if nobody named it. It applies to random draws, to profiles laid over them, and to
+/// suggestions for a module. It is on with SANDBOX_INCLUDE_USER_MISUSE=1, and in the modes canonical, chaos and robustness.
 inline result<bool> misuse_allowed(lookup const& env) {
     SB_TRY(auto const mode, preset_mode(env));
     if (mode != "random") return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Random presets. One draw makes the choices; it is written as bytes, or told as a record: the same preset either way.
+// Random presets. One draw makes the choices. It is written as bytes, or returned as a record; both are the same preset.
 #pragma once
 #include <sb/core/random.hpp>
 #include <sb/core/sha256.hpp>
@@ -23,7 +23,7 @@ namespace sb::stress {
 
 struct generator_options {
     std::uint64_t seed = 0;
-    std::string severity; ///< of the profiles that are drawn: low or high; empty: by chance
+    std::string severity; ///< of the profiles that are drawn: low or high; empty: random
     bool misuse = false; ///< user_misuse may be drawn
     bool guests = false; ///< other systems to run in may be drawn
 };
@@ -34,7 +34,7 @@ struct side_effect {
     std::string_view mode;
     key::definition const* sets;
     std::string_view choices;
-    bool raise = false; ///< keeps the greater of this and what is there
+    bool raise = false; ///< keeps the greater of this and the present value
 };
 inline constexpr auto side_effects = std::to_array<side_effect>({
     {"api_latency", &key::api_latency_ms, "500 1000"},
@@ -62,8 +62,8 @@ inline constexpr auto side_effects = std::to_array<side_effect>({
 });
 } // namespace detail
 
-/// How it works: a draw names one piece of the palette for each key it sets. Slots are bits in the order of writing, so
-/// a line is a copy of pieces, and the id is the hash of the bytes just written.
+/// How it works: a draw selects one piece of the palette for each key that it sets. Slots are bits in writing order, so a
+/// line is a copy of pieces, and the id is the hash of the bytes just written.
 class generator {
 public:
     generator(generator_options options, overrides const& given)
@@ -85,8 +85,8 @@ public:
         take(given);
     }
 
-    /// The seed of the i-th preset. The first has the generator's own, so that each can be made again alone: a generator
-    /// with a preset's own seed makes it as number 0.
+    /// The seed of the i-th preset. The first has the generator's own seed. So each preset can be made again alone: a
+    /// generator with a preset's own seed makes that preset as number 0.
     std::uint64_t seed_of(std::uint64_t i) const noexcept {
         if (i == 0) return options_.seed;
         auto state = options_.seed;
@@ -110,8 +110,8 @@ public:
         return p;
     }
 
-    /// Writes the lines of the presets from `first` up to `last`, the bytes that `make` gives them, and returns their
-    /// end. `to` has room for `most_bytes()` a line, all of which may change.
+    /// Writes the lines of the presets from `first` up to `last`, with the same bytes as `make`, and returns their end. `to`
+    /// has room for `most_bytes()` per line; all of it may change.
     char* write_lines(char* to, std::uint64_t first, std::uint64_t last) {
         for (; first + 2 <= last; first += 2) { // two hashes at once take little longer than one
             auto const one = write_keys(to, first), two = write_keys(one.end, first + 1);
@@ -133,10 +133,10 @@ private:
     using id = palette::id;
     static constexpr std::string_view head = R"({"kind":"preset","v":1,"id":"0123456789abcdef",)";
     static constexpr std::size_t id_at = head.find('0');
-    static constexpr std::size_t not_yet = 512; ///< what the palette may get with the next draw: modes, their names, a profile
+    static constexpr std::size_t not_yet = 512; ///< what the next draw may add to the palette: modes, their names, a profile
     static constexpr unsigned seed_slot = palette::slot_of(key::seed.name);
 
-    /// A line whose id is yet to come. Until then a brace stands before its first key, where the canonical text has it.
+    /// A line without its id yet. Until it has one, a brace precedes its first key, as in the canonical text.
     struct unstamped {
         char *start, *end;
         std::string_view canonical() const noexcept { return {start + head.size() - 1, end - 1}; }
@@ -147,14 +147,14 @@ private:
     };
     struct ladder {
         std::vector<id> rungs;
-        id fixed = palette::none; ///< given by hand: what is drawn is put aside
+        id fixed = palette::none; ///< given by hand: the drawn value is ignored
     };
     struct effect {
         key::mode_set mode;
         bool raise;
         ladder choices;
     };
-    /// A profile that may be laid over a random preset.
+    /// A profile that may be combined with a random preset.
     struct overlay {
         profile const* from;
         std::string_view level;
@@ -166,7 +166,7 @@ private:
     struct mode_pieces {
         id modes = palette::none, scenario = palette::none;
     };
-    /// When one of two ordered keys was given and they are the wrong way round, the other follows.
+    /// If one of two ordered keys was given and they are in the wrong order, the other is adjusted.
     struct follow {
         unsigned low, high;
         id piece;
@@ -251,7 +251,7 @@ private:
         return d;
     }
 
-    /// Two or three modes in one of five presets, else one or none, each as likely as the other.
+    /// Two or three modes in one of five presets; else one or none, each with the same probability.
     key::mode_set draw_modes(random_stream& chance) const noexcept {
         if (given_modes_) return *given_modes_;
         if (!chance.chance(0.2)) {
@@ -277,7 +277,7 @@ private:
             if (!each.raise || pieces_.amount(piece) > pieces_.amount(d.piece[pieces_.slot(piece)])) put(d, piece);
         }
     }
-    /// Limits that were drawn so hard that they are a failure mode by themselves; none when they are not.
+    /// Limits that are so strict that they are a failure mode themselves; empty if they are not.
     key::mode_set label(id latency, id jitter, id loss, id api) const noexcept {
         bool const slow_api = pieces_.amount(api) >= 500;
         bool const slow_link = pieces_.amount(latency) >= 200 &&
@@ -298,7 +298,7 @@ private:
             [&](std::string_view word) { l.rungs.push_back(pieces_.add(k.name, *key::value_of_text(k, word))); });
         return l;
     }
-    /// Made when first drawn: most runs want few presets.
+    /// Made at the first draw: most runs want few presets.
     std::vector<id> const& overlay_pieces(overlay& o) {
         if (!o.pieces.empty()) return o.pieces;
         for (auto const& [name, v] : detail::keys_of(o.from->settings, o.level == "high"))
@@ -359,7 +359,7 @@ private:
     std::vector<key::mode_set> pool_;
     std::vector<overlay> overlays_;
     std::vector<guest> guests_;
-    std::unordered_map<key::mode_set, mode_pieces, key::hash_of_bits> names_; ///< filled as sets are met
+    std::unordered_map<key::mode_set, mode_pieces, key::hash_of_bits> names_; ///< filled when a set is first used
     std::vector<id> given_; ///< pieces given by hand
     std::vector<follow> follows_;
     std::optional<key::mode_set> given_modes_;

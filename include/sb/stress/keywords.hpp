@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which profiles suit a module, by the words in its path and in its source.
+// Which profiles fit a module, by the words in its path and in its source.
 #pragma once
 #include <sb/stress/profile_set.hpp>
 #include <algorithm>
@@ -38,7 +38,8 @@ inline constexpr auto keywords = std::to_array<keyword>({
 });
 } // namespace detail
 
-/// Lower-case words of a path or an identifier: parted at what is no letter and where camelCase has its humps.
+/// Lower-case words of a path or an identifier: split at every character that is not a letter, and at the capitals of
+/// camelCase.
 inline std::vector<std::string> words_in(std::string_view text) {
     std::vector<std::string> all;
     std::string word;
@@ -70,7 +71,7 @@ public:
             key::each_word(each.profiles, [&](std::string_view p) { profiles.emplace_back(p); });
         }
     }
-    /// `keyword_profiles` of the settings: each keyword given replaces that keyword, the others stay.
+    /// `keyword_profiles` of the settings: each given keyword replaces that keyword; the others stay.
     result<void> merge(value const& settings, profile_set const& known) {
         auto const* const all = settings.if_object();
         if (!all) return caller_error("settings: keyword_profiles: must be a map of keywords to profiles");
@@ -96,8 +97,8 @@ public:
         return {};
     }
 
-    /// Profiles for the module at `path`, whose source may be given: a whole word must match ("capital" holds no "api"),
-    /// a plural counts as its word. All six where nothing matches. user_misuse only where the gate is open.
+    /// Profiles for the module at `path`, whose source may be given. Only whole words match ("capital" does not contain the
+    /// word "api"); a plural counts as its word. All six if nothing matches. user_misuse only if it is switched on.
     std::vector<std::string> suggest(std::string_view path, std::string_view source, bool misuse) const {
         std::vector<std::string> all;
         auto const add = [&](std::string_view profile) {
@@ -117,8 +118,7 @@ public:
     }
 
 private:
-    /// Words of a source that tell what it is about: what it imports or includes, its decorators, and the names of its
-    /// constants.
+    /// Words of a source that show its purpose: its imports or includes, its decorators, and the names of its constants.
     static std::vector<std::string> telling_words(std::string_view source) {
         std::vector<std::string> all;
         auto const take = [&](std::string_view text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Values given by hand: they win over the preset, and the preset says so.
+// Values given by hand: they win over the preset, and the preset lists them.
 #pragma once
 #include <sb/key/preset_amounts.hpp>
 #include <algorithm>
@@ -11,12 +11,12 @@
 
 namespace sb::stress {
 
-/// Looks up an environment variable; nothing when unset or empty.
+/// Looks up an environment variable; no value when it is unset or empty.
 using lookup = std::function<std::optional<std::string>(std::string const& name)>;
 
 class overrides {
 public:
-    /// KEY=VALUE, as --set takes it. The error says what would be valid.
+    /// KEY=VALUE, as for --set. The error lists what would be valid.
     result<void> set(std::string_view assignment) {
         auto const equals = assignment.find('=');
         if (equals == std::string_view::npos) return caller_error(cat("\"", assignment, "\" is not KEY=VALUE"));
@@ -30,7 +30,7 @@ public:
         keys_[name] = std::move(v);
         return {};
     }
-    /// Takes the keys that do more than label from variables of their name; what is set already stays.
+    /// Takes keys that are more than labels from variables of the same name; values that are already set stay.
     result<void> take_environment(lookup const& env) {
         for (auto const* k : key::by_name) {
             if (k->labels() || keys_.if_contains(k->name)) continue;
@@ -45,8 +45,8 @@ public:
     bool empty() const noexcept { return keys_.empty(); }
     object const& keys() const noexcept { return keys_; }
 
-    /// Puts the values into a preset's keys and lists their names there. Of two keys that belong together
-    /// (one's value is not to be above the other's) the one that was not given follows the one that was.
+    /// Puts the values into a preset's keys and lists their names there. If two keys belong together (the value of one must
+    /// not exceed that of the other), the one that was not given is adjusted to the one that was.
     void apply(object& keys) const {
         if (empty()) return;
         std::vector<std::string> names;
@@ -69,7 +69,7 @@ private:
     void follow(object& keys, key::definition const& low, key::definition const& high) const {
         auto const* const given_low = keys_.if_contains(low.name);
         auto const* const given_high = keys_.if_contains(high.name);
-        if (!given_low == !given_high) return; // neither, or both: then both are as they were asked for
+        if (!given_low == !given_high) return; // neither or both were given: then both stay as they are
         auto const *const a = keys.if_contains(low.name), *const b = keys.if_contains(high.name);
         if (!a || !b) return;
         auto const least = key::read(low, *a), most = key::read(high, *b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every value that a random preset can carry, once as a value and once as the bytes it is written as.
+// Every value that a random preset can have, once as a value and once as its written bytes.
 #pragma once
 #include <sb/json/write.hpp>
 #include <sb/key/read.hpp>
@@ -16,8 +16,8 @@
 
 namespace sb::stress {
 
-/// A piece is one key with one value. Each key has a slot, in the order in which keys are written; the user's own
-/// ENV_ variables, which are many keys and always the same, share one.
+/// A piece is one key with one value. Each key has a slot, in writing order. The user's own ENV_ variables are many keys and
+/// always the same, so they share one slot.
 class palette {
 public:
     using id = std::uint16_t;
@@ -29,7 +29,7 @@ public:
     static constexpr unsigned slots = key::by_name.size() + 1;
     /// Which slots have a piece.
     using slot_set = std::bitset<slots>;
-    /// What `write` may scribble over after the bytes it wrote.
+    /// `write` may overwrite so many bytes after those that it wrote.
     static constexpr std::size_t slack = 64;
 
     static constexpr unsigned slot_of(std::string_view name) noexcept {
@@ -41,7 +41,7 @@ public:
         return key::by_name[slot < env_slot ? slot : slot - 1]->name;
     }
 
-    /// The piece of that key and value; the same one each time.
+    /// The piece of that key and value. The same key and value always have the same piece.
     id add(std::string_view name, value v) {
         make_canonical(v);
         auto const slot = slot_of(name);
@@ -56,7 +56,7 @@ public:
     }
 
     unsigned slot(id piece) const noexcept { return bytes_[piece].slot; }
-    /// The value as an amount in its key's unit; 0 for what has none.
+    /// The value as an amount in its key's unit; 0 if it has no size.
     double amount(id piece) const noexcept { return pieces_[piece].amount; }
     std::vector<member> const& members(id piece) const noexcept { return pieces_[piece].members; }
 
@@ -68,7 +68,7 @@ public:
         if (size > slack) std::memcpy(to + slack, from + slack, size - slack);
         return to + size;
     }
-    /// The most bytes that one piece a slot can take together.
+    /// The most bytes that one piece per slot can take together.
     std::size_t most_bytes() const noexcept {
         std::size_t all = slack;
         for (auto const each : widest_) all += each;
@@ -109,7 +109,7 @@ private:
     std::vector<entry> pieces_;
     std::vector<span> bytes_;
     std::string arena_;
-    std::size_t end_ = 0; ///< of the bytes in arena_; slack follows
+    std::size_t end_ = 0; ///< of the bytes in arena_; the slack follows
     std::vector<std::size_t> widest_;
 };
 

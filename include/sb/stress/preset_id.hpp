@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The id of a preset: a hash of its keys, so that equal environments are equal wherever they were made.
+// The id of a preset: a hash of its keys. So equal environments have equal ids wherever they were made.
 #pragma once
 #include <sb/core/sha256.hpp>
 #include <sb/json/write.hpp>
@@ -11,10 +11,11 @@
 
 namespace sb::stress {
 
-/// Hexadecimal digits in an id: the first of the SHA-256.
+/// Hexadecimal digits in an id: the first ones of the SHA-256.
 inline constexpr std::size_t id_digits = 16;
 
-/// Brings a value to the one form it has in a preset: keys sorted bytewise at every depth, whole numbers as integers.
+/// Converts a value to the single form that it has in a preset: keys sorted bytewise at every depth, whole numbers as
+/// integers.
 inline void make_canonical(value& v) {
     if (auto const* x = v.if_double()) {
         if (*x == std::floor(*x) && std::abs(*x) < 0x1p53) v = value(static_cast<std::int64_t>(*x));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What sb-presets was asked for, as presets in the order in which they are written.
+// Turns a request to sb-presets into presets, in the order in which they are written.
 #pragma once
 #include <sb/stress/compose_preset.hpp>
 #include <sb/stress/generate.hpp>
@@ -13,26 +13,26 @@
 
 namespace sb::stress {
 
-/// A module and, where it could be read, its source.
+/// A module and, if it could be read, its source.
 struct module_hint {
     std::string path, source;
 };
 
 struct plan {
     std::uint64_t seed = 0;
-    std::optional<std::int64_t> count; ///< presets, the baseline aside; random ones fill up. Without it 3, or what is named
+    std::optional<std::int64_t> count; ///< presets, not counting the baseline; random ones make up the number. Without it 3, or the number of named ones
     severity levels;
     std::vector<std::string> profiles, categories_named, stages_named;
     std::vector<module_hint> modules;
     bool canonical = false, baseline = false, scenarios = false, trajectory = false;
-    bool misuse = false; ///< user_misuse may be chosen where nobody named it
-    bool custom_only = false; ///< a profile file was given and nothing named: all of its profiles are meant
+    bool misuse = false; ///< user_misuse may be chosen even if nobody named it
+    bool custom_only = false; ///< a profile file was given and nothing named: use all of its profiles
 
     bool names_something() const noexcept {
         return canonical || scenarios || trajectory || custom_only || !profiles.empty() || !categories_named.empty() ||
                !stages_named.empty() || !modules.empty();
     }
-    /// How many random presets follow `named` ones.
+    /// How many random presets follow the `named` ones.
     std::uint64_t random_presets(std::size_t named) const noexcept {
         auto const wanted = count.value_or(names_something() ? 0 : 3);
         return wanted > static_cast<std::int64_t>(named) ? static_cast<std::uint64_t>(wanted) - named : 0;
@@ -40,11 +40,11 @@ struct plan {
 };
 
 struct planned {
-    std::optional<preset_record> baseline; ///< first, unless it is among the others
+    std::optional<preset_record> baseline; ///< first, unless it is one of the others
     std::vector<preset_record> named;
 };
 
-/// All that the plan names. `setting` gives values of the scenario suite others (SANDBOX_PRESET_…).
+/// Everything that the plan names. `setting` can replace values of the scenario suite (SANDBOX_PRESET_…).
 inline result<planned> named_presets(plan const& p, profile_set const& profiles, keyword_map const& keywords,
                                      overrides const& given, lookup const& setting = {}) {
     SB_TRY(auto levels, profiles.resolve(p.levels));

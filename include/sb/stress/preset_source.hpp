@@ -20,20 +20,20 @@ using file_reader = std::function<result<std::string>(std::string const& path)>;
 
 enum class source { standard_input, preset_file, environment, canonical, generated, none };
 
-/// The word that run records carry as `preset_source`: stdin, preset-file, env, canonical, generated, none.
+/// The word in run records as `preset_source`: stdin, preset-file, env, canonical, generated, none.
 constexpr std::string_view name_of(source from) noexcept {
     constexpr std::string_view names[] = {"stdin", "preset-file", "env", "canonical", "generated", "none"};
     return names[static_cast<int>(from)];
 }
 
 struct source_request {
-    bool standard_input = false; ///< it has something to say: the caller reads it (see preset_reader), nothing else is asked
+    bool standard_input = false; ///< standard input has data: the caller reads it (see preset_reader), and no other source is used
     std::vector<std::string> files; ///< --preset-file, repeatable
-    std::string inline_name = "SANDBOX_ENV_PRESETS"; ///< what a person gave presets in place by, for messages
-    std::uint64_t turn = 0; ///< number of this run of the tool: picks one file, so that they are used in rotation
-    std::uint64_t seed = 0; ///< for presets that are made here
-    std::int64_t count = 3; ///< presets to generate where nothing else gives any
-    overrides given; ///< put into every preset that is found here; those of standard input are the caller's to change
+    std::string inline_name = "SANDBOX_ENV_PRESETS"; ///< the name under which a person gave inline presets, for messages
+    std::uint64_t turn = 0; ///< number of this run of the tool: selects one file, so that they are used in rotation
+    std::uint64_t seed = 0; ///< for presets that are generated here
+    std::int64_t count = 3; ///< presets to generate if no other source gives any
+    overrides given; ///< put into every preset that is found here; the caller changes those of standard input
 };
 
 struct sourced_presets {
@@ -43,7 +43,7 @@ struct sourced_presets {
     std::vector<std::string> warnings;
 };
 
-/// The empty preset: nothing is asked for but the sandbox's own limits.
+/// The empty preset: it requests only the sandbox's own limits.
 inline result<key::preset> empty_preset(std::uint64_t seed = 0) {
     preset_record p;
     p.keys[key::scenario_name.name] = "normal";
@@ -53,7 +53,7 @@ inline result<key::preset> empty_preset(std::uint64_t seed = 0) {
     return key::read(std::move(p));
 }
 
-/// Values given by hand into a preset that was read; its id follows its content.
+/// Puts values given by hand into a preset that was read. Its id is computed again.
 inline result<void> override_preset(key::preset& p, overrides const& given) {
     if (given.empty()) return {};
     given.apply(p.keys);
@@ -63,7 +63,7 @@ inline result<void> override_preset(key::preset& p, overrides const& given) {
     return {};
 }
 
-/// Decides and reads. Errors name the file or variable, and what is wrong in it.
+/// Chooses the source and reads it. Errors name the file or variable, and what is wrong in it.
 inline result<sourced_presets> find_presets(source_request const& request, lookup const& env, file_reader const& read) {
     sourced_presets found;
     auto const is = [&](source from, std::string name) { found.from = from, found.name = std::move(name); };
@@ -90,7 +90,7 @@ inline result<sourced_presets> find_presets(source_request const& request, looku
     }
     if (auto const text = env("SANDBOX_ENV_PRESETS"); text && !trim(*text).empty()) {
         is(source::environment, request.inline_name);
-        if (auto const got = take(*text); got.has_error()) return caller_error(got.error().what); // its caller set it
+        if (auto const got = take(*text); got.has_error()) return caller_error(got.error().what); // the tool's caller set this variable
         return found;
     }
     SB_TRY(auto const mode, preset_mode(env));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The profiles that come with sandbench, as one table of text: what each sets, at each severity.
+// The profiles that come with sandbench, as one table of text: their settings at each severity.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -17,11 +17,11 @@ struct profile {
     std::string_view name;
     std::string_view category; ///< baseline, stress, security or concurrency
     std::string_view help;
-    std::span<setting const> settings; ///< upon the neutral base
+    std::span<setting const> settings; ///< in addition to the neutral base
     bool canonical = false; ///< one of the six that --canonical writes
 };
 
-/// What every profile starts from, the baseline too: a difference to the baseline is then the fault's alone.
+/// The start of every profile, the baseline too. So the only difference to the baseline is the fault.
 inline constexpr std::array<setting, 2> neutral_base{{{"CPU_LIMIT", "1", "1"}, {"MEMORY_LIMIT", "512Mi", "512Mi"}}};
 
 inline constexpr std::string_view categories = "baseline stress security concurrency";
@@ -123,10 +123,11 @@ inline constexpr auto profile_aliases = std::to_array<profile_alias>({
     {"baseline", "normal"},
 });
 
-/// The scenario suite: each is run with and without the workload, and compared with the first.
+/// The scenario suite: each scenario is run with and without the workload, and compared with the first.
 inline constexpr std::array<std::string_view, 5> scenario_suite{"normal", "concurrency_spike", "hostile_input",
                                                                 "schema_drift", "flaky_upstream"};
-/// What the suite sets upon its profiles: (scenario, key, text). At severity high the profile's own value stands.
+/// Settings of the suite in addition to its profiles: (scenario, key, text). At severity high the profile's own value
+/// applies.
 struct suite_setting {
     std::string_view scenario, key, low;
 };
@@ -139,7 +140,7 @@ inline constexpr std::array<suite_setting, 2> suite_settings{{
 struct stage {
     std::string_view name;
     profile from;
-    std::string_view aliases; ///< names that other documents give it, blank between
+    std::string_view aliases; ///< names that other documents use for it, separated by blanks
 };
 inline constexpr std::array<stage, 5> trajectory{{
     {"normal", built_in_profiles[6], "baseline"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Profiles by name: those of the table, and those of a user's files.
+// Profiles by name: those of the table, and those in a user's files.
 #pragma once
 #include <sb/json/parse.hpp>
 #include <sb/key/preset_amounts.hpp>
@@ -30,7 +30,7 @@ struct leveled_profile {
 };
 
 namespace detail {
-/// A row of the table as keys; the texts are ours and valid, which a test holds.
+/// A row of the table as keys. The texts are our own and valid; a test checks this.
 inline object keys_of(std::span<setting const> settings, bool high) {
     object keys;
     for (auto const& each : settings)
@@ -58,9 +58,9 @@ inline leveled_profile levels_of(profile const& p) {
 
 class profile_set {
 public:
-    /// Adds the profiles of a file: `{"name":{"levels":{"low":{…},"high":{…}}}}`, the same without the word `levels`,
-    /// `{"name":{KEYS}}`, or one flat preset, whose name is its scenario's or else `otherwise`. Keys beside levels hold
-    /// at each. A profile of a user's hides one of ours of the same name.
+    /// Adds the profiles of a file. The forms are `{"name":{"levels":{"low":{…},"high":{…}}}}`, the same without the word
+    /// `levels`, `{"name":{KEYS}}`, or one flat preset. The name of a flat preset is its scenario, or else `otherwise`. Keys
+    /// beside levels apply at each level. A user's profile hides one of ours with the same name.
     result<void> add(std::string_view text, std::string_view file, std::string_view otherwise) {
         if (trim(text).empty())
             return input_error(cat(file, ": empty; a profile file is a JSON object of profiles"));
@@ -84,7 +84,7 @@ public:
         return {};
     }
 
-    /// The profile of that name or alias; the error suggests the nearest and lists all.
+    /// The profile of that name or alias; the error suggests the nearest name and lists all.
     result<leveled_profile> find(std::string_view name) const {
         for (auto const& each : custom_)
             if (each.name == name) return each;
@@ -97,8 +97,8 @@ public:
         for (auto const& each : known) all += cat(all.empty() ? "" : ", ", each);
         return caller_error(cat("unknown profile \"", name, "\"", key::hint(name, known), "known are ", all));
     }
-    /// A level must be some profile's, and names in a severity map must be profiles, by whatever name; the map comes
-    /// back with their own names.
+    /// A level must exist in some profile, and each name in a severity map must be a profile or an alias. The returned map
+    /// has the profiles' own names.
     result<severity> resolve(severity const& asked) const {
         severity own{asked.for_all, {}};
         std::vector<std::string> levels{"low", "high"};
@@ -118,8 +118,8 @@ public:
         }
         return own;
     }
-    /// The level that is asked for; a profile with a single level is always at that one. `otherwise` where nothing is
-    /// asked, and where that is not there the last.
+    /// The requested level; a profile with a single level is always at that one. Without a request it is `otherwise`, or the
+    /// last level if `otherwise` does not exist.
     result<std::string> choose(leveled_profile const& p, severity const& asked, std::string_view otherwise) const {
         if (auto const at = asked.by_profile.find(p.name); at != asked.by_profile.end()) return at->second;
         if (p.levels.size() == 1) return p.levels.front().first;
@@ -141,7 +141,7 @@ public:
         for (auto const& each : custom_) all.push_back(each.name);
         return all;
     }
-    /// What the files say in vain, for people.
+    /// Parts of the files that have no effect, for people.
     std::vector<std::string> const& remarks() const noexcept { return remarks_; }
 
 private:
@@ -159,7 +159,7 @@ private:
         if (name.empty() || name.find_first_of("+,= \t\n") != std::string::npos)
             return wrong("write a name without blanks, +, comma or =");
         leveled_profile p{name, "custom", cat("from ", file), {}};
-        object common, beside; // keys that hold at each level; levels without the word
+        object common, beside; // `common`: keys that apply at each level; `beside`: levels without the word
         object const* levels = nullptr;
         for (auto const& [member, v] : from) {
             if (detail::is_preset_key(member)) common[member] = v;
@@ -189,7 +189,7 @@ private:
         bool seeded = false;
         for (auto& [level, keys] : p.levels) {
             seeded = seeded || keys.if_contains(key::seed.name);
-            for (auto const* label : {&key::scenario_name, &key::severity, &key::seed, &key::overrides}) keys.stable_erase(label->name); // the generator's to give
+            for (auto const* label : {&key::scenario_name, &key::severity, &key::seed, &key::overrides}) keys.stable_erase(label->name); // the generator sets them
             if (auto const got = key::read(keys); got.has_error()) return wrong(got.error().what);
         }
         if (seeded) remarks_.push_back(cat(file, ": profile \"", name, "\": its ", key::seed.name, " is ignored; use --seed"));

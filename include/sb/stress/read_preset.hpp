@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Presets read back: lines, a JSON array, an object of arrays or of levels, {"presets":[…]}, with or without `kind`.
+// Reads presets: lines, a JSON array, an object of arrays or of levels, {"presets":[…]}, with or without `kind`.
 #pragma once
 #include <sb/json/dispatch.hpp>
 #include <sb/key/preset_amounts.hpp>
@@ -15,9 +15,9 @@
 
 namespace sb::stress {
 
-/// Makes a whole preset of a flat object: checks its keys, fills in the name, severity and seed it lacks, and gives it
-/// its id. An id that it came with is never trusted: `warning` says so when it differs from the content's.
-/// `number` (from 0) names a preset without a name of its own: scenario_3.
+/// Makes a complete preset of a flat object: checks its keys, fills in a missing name, severity and seed, and computes its
+/// id. It never trusts the id in the object: `warning` reports an id that differs from the computed one. `number` (from 0)
+/// names a preset without a name: scenario_3.
 inline result<key::preset> preset_of(object const& from, std::uint64_t number, std::string& warning,
                                        std::string_view scenario = {}, std::string_view level = {}) {
     key::preset p;
@@ -60,20 +60,20 @@ inline result<key::preset> preset_of(object const& from, std::uint64_t number, s
     return p;
 }
 
-/// What could not be read, and where: both from 1.
+/// What could not be read, and where: line and byte, both from 1.
 struct bad_preset {
     std::int64_t line = 1;
     std::size_t byte = 1;
     std::string what;
-    bool is_object = false; ///< it has the form of a preset, and a key of it is wrong
+    bool is_object = false; ///< it has the form of a preset, but one of its keys is wrong
 };
 
-/// Takes text as it comes and gives each preset as soon as it is whole; a broken line is reported and passed over.
+/// Takes text in parts and returns each preset as soon as it is complete; a broken line is reported and skipped.
 class preset_reader {
 public:
     using take = std::function<void(key::preset)>;
     using report = std::function<void(bad_preset const&)>;
-    /// A warning comes as a bad_preset too, by `warn`, but its preset was taken.
+    /// A warning is also a bad_preset, sent to `warn`, but its preset was accepted.
     preset_reader(take use, report bad, report warn = {})
         : use_{std::move(use)}, bad_{std::move(bad)}, warn_{std::move(warn)} {}
 
@@ -98,7 +98,7 @@ public:
         if (!held_.empty()) spoiled();
     }
     std::uint64_t presets() const noexcept { return presets_; }
-    /// Records of other kinds, which were passed over.
+    /// Records of other kinds, which were skipped.
     std::uint64_t others() const noexcept { return others_; }
 
 private:
@@ -108,8 +108,8 @@ private:
         if (c == '\n') ++line_, byte_ = 1;
         else ++byte_;
     }
-    /// One byte of a value that has begun. Brackets are counted; a value that begins where none can, as the line after
-    /// a torn one does, ends the attempt. All else is the parser's to judge.
+    /// One byte of a value that has begun. Counts brackets. If a value begins where none can, as on the line after an
+    /// incomplete one, the attempt ends. The parser checks everything else.
     void step(char c) {
         auto const opens = [&] { return !loose_ && !quoted_ && (c == '{' || c == '['); };
         auto const fits = [&] {
@@ -144,8 +144,8 @@ private:
         if (text.size() > largest) return {0, "longer than 64 MiB"};
         return json::parse(text, v).value_or(json::fault{});
     }
-    /// The value ended, or the text did, and it is no JSON: reported once, and lines of it that are whole by
-    /// themselves are taken.
+    /// The value or the text ended, and it is not JSON. Reports this once, and accepts the lines of it that are complete by
+    /// themselves.
     void spoiled() {
         auto const held = std::exchange(held_, {});
         auto const text = trim(held);
@@ -164,7 +164,7 @@ private:
             ++line;
         });
     }
-    /// The first line held can not go on as it does: it is reported, and what came after it is read anew.
+    /// The first line in `held_` cannot continue like this: reports it, and reads what came after it again.
     void torn() {
         auto const text = std::exchange(held_, {});
         auto const end = std::min(text.find('\n'), text.size());
@@ -220,15 +220,15 @@ private:
     report bad_, warn_;
     std::string held_;
     bool loose_ = false, quoted_ = false, escaped_ = false;
-    char last_ = '\0'; ///< the last byte of the value that was not blank
-    std::string open_; ///< brackets that wait for their end
+    char last_ = '\0'; ///< the last byte of the value that was not a blank
+    std::string open_; ///< brackets that are still open
     std::int64_t line_ = 1, start_line_ = 1;
     std::size_t byte_ = 1, start_byte_ = 1;
     std::uint64_t presets_ = 0, others_ = 0;
 };
 
-/// All presets of a document; the first thing wrong in it is the error, with its line and byte. `name` is the file's or
-/// the variable's.
+/// All presets of a document. The first problem in it is the error, with its line and byte. `name` is that of the file or
+/// the variable.
 inline result<std::vector<key::preset>> read_presets(std::string_view text, std::string_view name,
                                                        std::vector<std::string>* warnings = nullptr) {
     std::vector<key::preset> all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which level of each profile is asked for.
+// Which level of each profile is requested.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
@@ -9,7 +9,7 @@
 
 namespace sb::stress {
 
-/// One level for all, or one for each profile named; empty where nothing was asked.
+/// One level for all, or one for each named profile; empty if nothing was requested.
 struct severity {
     std::string for_all;
     std::map<std::string, std::string, std::less<>> by_profile;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One stream of a program: drained without end, kept in constant space.
+// One output stream of a program: read without end, kept in constant space.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/sha256.hpp>
@@ -11,16 +11,16 @@
 
 namespace sb::watch {
 
-/// What came out of a stream.
+/// The result of reading a stream.
 struct captured {
     std::int64_t bytes = 0; ///< all that was written, kept or not
     std::string sha256; ///< of the bytes up to the cap
-    std::string head, tail; ///< the first and the last 4 KiB up to the cap, as they came
+    std::string head, tail; ///< the first and the last 4 KiB up to the cap, unchanged
     bool truncated = false; ///< more came than the cap allows
 };
 
-/// Takes what a pipe delivers: counts it all, and up to `cap` bytes hashes it, keeps its two ends and copies it to
-/// `keep` (a file; -1: nowhere).
+/// Takes the bytes from a pipe. Counts all of them. Up to `cap` bytes it hashes them, keeps the beginning and the end, and
+/// copies them to `keep` (a file; -1: none).
 class capture {
 public:
     static constexpr std::size_t kept = 4096;
@@ -41,7 +41,7 @@ public:
         if (got_.tail.size() > kept) got_.tail.erase(0, got_.tail.size() - kept);
         for (auto rest = block; keep_ >= 0 && !rest.empty();) {
             auto const n = retry([&] { return ::write(keep_, rest.data(), rest.size()); });
-            if (n <= 0) keep_ = -1; // the copy ends here; the figures do not
+            if (n <= 0) keep_ = -1; // the copy stops here; the figures go on
             else rest.remove_prefix(static_cast<std::size_t>(n));
         }
     }

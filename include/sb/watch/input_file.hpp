@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A file of the host's as payloads get it for standard input: to be read, and no more.
+// A file of the host that payloads get as standard input: to read, and nothing else.
 //
-// How it works: who owns a file may change its mode, its times and its attributes through a descriptor that is only for reading,
-// and where the caller is not root the payload is its owner. So the file is opened through a copy of its mount, on which nothing can
-// be written. To copy a mount takes a right over mounts: a child has it here, or in a user namespace made for that, and passes the
-// copy up. The file is opened and judged once: for all runs of a session it is the same, whatever has its name by then.
+// How it works: the owner of a file may change its mode, times and attributes through a read-only descriptor, and where the
+// caller is not root the payload is the owner. So the file is opened through a copy of its mount that is read-only. Copying
+// a mount needs a right over mounts. A child has this right here, or in a user namespace made for that purpose, and passes
+// the copy to its parent. The file is opened and checked once: all runs of a session use the same file, even if another file
+// has its name by then.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -31,7 +32,7 @@ namespace sb::watch {
 
 namespace detail {
 
-/// A read-only copy of the mount of a single file; nothing where that cannot be had.
+/// A read-only copy of the mount of a single file; empty where this is impossible.
 inline unique_fd copy_read_only(files::pinned const& file) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return unique_fd{};
@@ -60,12 +61,12 @@ inline unique_fd copy_read_only(files::pinned const& file) {
 
 } // namespace detail
 
-/// Copies hold the same descriptors.
+/// Copies share the same descriptors.
 class input_file {
 public:
     input_file() = default; ///< nothing to read
 
-    /// What `path` names, once and for all: whoever may rename what leads there puts no other file in its place.
+    /// Opens the file at `path` once: a process that may rename a part of the path cannot replace the file afterwards.
     static result<input_file> open(std::string const& path) {
         auto file = files::pinned::open(path);
         if (file.has_error()) return error{file.error().on, cat("open ", path, ": ", file.error().what)};
@@ -73,21 +74,22 @@ public:
         made.called_ = path, made.file_ = std::move(*file);
         return made;
     }
-    /// From here on runs get it through a mount on which nothing can be written. Where no mount can be copied, or not this one, a
-    /// payload of its owner's may do to it what its owner may.
+    /// From here on runs get it through a read-only mount. Where no mount can be copied, or not this one, a payload that
+    /// runs as the file's owner may do to it what the owner may.
     void guard() {
         if (!file_) return;
         if (auto copy = detail::copy_read_only(file_)) copy_ = std::make_shared<unique_fd const>(std::move(copy));
     }
 
-    /// Another kind of file is not meant: a folder cannot be read, and to open a fifo waits for a writer.
+    /// Other kinds of file are refused: a folder cannot be read, and opening a fifo waits for a writer.
     static bool takes(struct stat const& facts) noexcept { return S_ISREG(facts.st_mode) || S_ISCHR(facts.st_mode); }
     explicit operator bool() const noexcept { return static_cast<bool>(file_); }
     struct stat const& facts() const noexcept { return file_.facts(); } ///< when it was opened
-    /// The name by which this process, and what it forks, opens it for each run. What `takes` takes never waits for a writer.
+    /// The path by which this process and its forks open it for each run. A file that `takes` accepts never waits for a
+    /// writer.
     std::string name() const { return file_ ? cat("/proc/self/fd/", copy_ ? copy_->get() : file_.fd()) : std::string{nothing_to_read}; }
-    std::string const& called() const noexcept { return called_; } ///< as it was asked for
-    /// Had it a name? Then it is gone when it has none any more.
+    std::string const& called() const noexcept { return called_; } ///< the name that was requested
+    /// Did it have a name when it was opened? Then it counts as removed when it no longer has one.
     bool was_named() const noexcept { return file_ && file_.facts().st_nlink > 0; }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A run as it is asked for, and what came of it.
+// A run as requested, and its result.
 #pragma once
 #include <sb/cgroup/cgroup_figures.hpp>
 #include <sb/machine/machine_noise.hpp>
@@ -20,31 +20,31 @@ inline constexpr char const* nothing_to_read = "/dev/null";
 
 /// What to run.
 struct job {
-    std::string path; ///< of the program, looked up already
+    std::string path; ///< of the program, already looked up
     std::vector<std::string> argv, environment;
-    std::string folder; ///< working folder; empty: the reaper's
+    std::string folder; ///< working folder; empty: the reaper's own
     process::limits held;
-    std::string in = nothing_to_read; ///< file that becomes standard input, opened anew for each copy
-    std::string in_called; ///< the name of a file that `in` gives by a descriptor: it must still have one; empty: any will do
+    std::string in = nothing_to_read; ///< file that becomes standard input, opened again for each copy
+    std::string in_called; ///< the name of a file that `in` gives as a descriptor: the file must still have a name; empty: no check
     int copies = 1;
-    bool wait_tree = false; ///< wait for what the first process leaves behind instead of killing it
+    bool wait_tree = false; ///< wait for processes that the first process leaves behind, instead of killing them
     bool reports = false; ///< give it a report channel
     bool keep_output = false; ///< copy the first copy's output to the files given to `watcher`
     std::size_t first_cpu = 0;
     int group = -1; ///< folder of the control group (v2) that it is born in
     std::uint64_t clone_key = 0;
-    int scratch = -1; ///< folder of what it may fill up to `held.scratch_bytes`
-    machine::socket_place sockets; ///< where what its sockets hold is looked up
+    int scratch = -1; ///< a folder on the file system whose size is `held.scratch_bytes`
+    machine::socket_place sockets; ///< where its sockets are counted
 };
 
-/// Why we ended a run; the first cause stays.
+/// Why we ended a run; the first cause is kept.
 enum class killer { nobody, wall, output, files, sockets, kernel_memory, request, trouble };
 
-/// Processor time, memory and traffic with storage, added up as they are learnt.
+/// Processor time, memory and storage traffic, added up as they become known.
 struct usage {
     double user_s = 0, system_s = 0;
     std::int64_t peak_rss_bytes = 0; ///< of the largest process
-    std::int64_t read_bytes = 0, written_bytes = 0; ///< fetched from storage; made dirty for storage
+    std::int64_t read_bytes = 0, written_bytes = 0; ///< read from storage; made dirty for storage
     bool known = false;
 
     usage() = default;
@@ -61,13 +61,13 @@ struct usage {
     }
 };
 
-/// How one copy came to its end.
+/// How one copy ended.
 struct copy_end {
     process::spawn_failure failure; ///< its program could not be executed
-    int status = 0; ///< as wait gives it
+    int status = 0; ///< as wait returns it
     double wall_s = 0; ///< from the call of exec to its end
-    double before_s = 0; ///< processor time before exec, which is ours; the kernel's limit counts it too
-    std::optional<double> own_s; ///< of the first process alone, what was before exec too; looked at where a limit's signal ended it
+    double before_s = 0; ///< processor time before exec, which is our own cost; the kernel's limit includes it
+    std::optional<double> own_s; ///< of the first process alone, including the time before exec; read if a limit's signal ended it
     usage used; ///< since exec
 };
 
@@ -77,26 +77,26 @@ struct outcome {
     killer killed_by = killer::nobody;
     std::string trouble; ///< why not all copies could be started; empty when they were
     std::vector<copy_end> copies; ///< those that were started
-    usage orphans; ///< of what outlived its parent and was taken in by the reaper
-    std::optional<std::int64_t> read_chars, written_chars, cancelled_bytes; ///< asked of the system; never written after all
-    std::optional<std::int64_t> processes_made; ///< processes and threads that ever were
-    std::int64_t refused_forks = 0; ///< by the process namespaces that hold how many may be
+    usage orphans; ///< processes that outlived their parent and were adopted by the reaper
+    std::optional<std::int64_t> read_chars, written_chars, cancelled_bytes; ///< requested from the system; removed before they were stored
+    std::optional<std::int64_t> processes_made; ///< processes and threads ever made
+    std::int64_t refused_forks = 0; ///< refused by the process namespaces that limit the number of processes
     std::int64_t left_running = 0; ///< processes that were alive when the run ended, and were killed
-    bool orphan_broke_file_limit = false; ///< its signal says so
-    bool file_limit_reached = false; ///< a file of that size was seen after an end by the limit's signal; nobody looks without walls
-    bool reaper_lost = false; ///< it died or had to be killed: the next run needs another
-    std::optional<cgroup::group_figures> group; ///< of the control group that the run was in
-    std::optional<cgroup::group_charges> charged; ///< to it when the run had ended
+    bool orphan_broke_file_limit = false; ///< its end signal says so
+    bool file_limit_reached = false; ///< after an end by the limit's signal, a file of that size was found; without a sandbox nobody searches
+    bool reaper_lost = false; ///< it died or had to be killed: the next run needs another reaper
+    std::optional<cgroup::group_figures> group; ///< of the run's control group
+    std::optional<cgroup::group_charges> charged; ///< charged to it at the end of the run
     std::optional<std::int64_t> net_rx_bytes, net_tx_bytes; ///< of the sandbox's own network
-    bool scratch_full = false; ///< no byte or no file was seen to be left in what the run may write to
-    bool renewed = false; ///< nothing ran in the sandbox before
-    std::optional<machine::machine_noise> noise; ///< on the machine meanwhile; for a short run mostly unknown
+    bool scratch_full = false; ///< at some look no byte or no file was left where the run may write
+    bool renewed = false; ///< no run used this sandbox before
+    std::optional<machine::machine_noise> noise; ///< on the machine during the run; mostly unknown for a short run
     bool called = false; ///< its process was cloned ahead
-    std::int64_t reaper_cpu_ns = 0; ///< its own processor time during the run, for those who measure it from outside
-    std::size_t shown = 0; ///< the copy whose streams these are: the first that did not end well, else the first
+    std::int64_t reaper_cpu_ns = 0; ///< the reaper's processor time during the run, for callers that measure it from outside
+    std::size_t shown = 0; ///< the copy whose streams these are: the first that did not end well, else the first copy
     captured out, err;
     std::vector<std::string> reports; ///< what each copy wrote to its report channel
-    bool reports_cut = false; ///< more came than is kept
+    bool reports_cut = false; ///< there was more than is kept
 };
 
 } // namespace sb::watch

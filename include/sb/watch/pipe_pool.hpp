@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pipes that serve run after run: both ends are ours, and between two runs nobody else's.
+// Pipes that are used for run after run. Both ends are ours, and between two runs nobody else has them.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
@@ -15,8 +15,9 @@
 
 namespace sb::watch {
 
-/// A pipe of which we read, for a payload to write to. To look at our end and to read it are two calls, and what it held a payload
-/// can have taken back between them, for it can open its end to read: so ours never waits. Its own does, for each end has its flags.
+/// A pipe that a payload writes and we read. Checking our end and reading it are two calls. In between a payload can take
+/// its data back, because it can open its end for reading. So our end never waits. The payload's own end does wait, because
+/// each end has its own flags.
 inline result<pipe_ends> make_stream() {
     SB_TRY(auto ends, make_pipe());
     if (::fcntl(ends.read.get(), F_SETFL, O_NONBLOCK) < 0) return last_error("make an end of a pipe that never waits");
@@ -25,7 +26,7 @@ inline result<pipe_ends> make_stream() {
 
 class pipe_pool {
 public:
-    /// A pipe's end for us. `from` tells which pipe it is; what is handed out is its far end.
+    /// Our end of a pipe. `from` tells which pipe it is; the result is the end for the other side.
     result<unique_fd> lend(int& from) {
         auto free = std::find_if(all_.begin(), all_.end(), [](kept const& each) { return !each.lent; });
         if (free == all_.end()) {
@@ -41,7 +42,7 @@ public:
         return all_.size() < most || std::any_of(all_.begin(), all_.end(), [](kept const& each) { return !each.lent; });
     }
     int far(int from) const noexcept { return all_[static_cast<std::size_t>(from)].ends.write.get(); }
-    /// Only a pipe that is as it was born is kept; another takes the place of one that is not, or that is not to be `trusted`.
+    /// Only a pipe in its original state is kept. A changed pipe, or one that must not be `trusted`, is replaced.
     void take_back(unique_fd near, int from, bool trusted) {
         auto& here = all_[static_cast<std::size_t>(from)];
         bool const as_born = near && trusted && here.is_as_born();
@@ -50,9 +51,9 @@ public:
         if (as_born) return;
         ++replaced_;
         if (auto fresh = make_stream(); !fresh.has_error()) here.put(std::move(*fresh));
-        else here.lent = true; // never again
+        else here.lent = true; // it is never lent again
     }
-    /// Changes when a pipe is another.
+    /// Changes when a pipe is replaced.
     std::uint64_t replaced() const noexcept { return replaced_; }
 
 private:
@@ -67,7 +68,8 @@ private:
             size = ::fcntl(ends.write.get(), F_GETPIPE_SZ);
             (void)::fstat(ends.write.get(), &facts);
         }
-        /// What a payload can change stays with the pipe, or with the end that it shares with us; locks go here, and times.
+        /// A payload's changes stay with the pipe, or with the end that it shares with us; this removes locks and changed
+        /// times.
         bool is_as_born() noexcept {
             int const end = ends.write.get();
             f_owner_ex owner{};
@@ -81,7 +83,7 @@ private:
                 return false;
             auto const same = [](timespec const& a, timespec const& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; };
             if (same(now.st_atim, facts.st_atim) && same(now.st_mtim, facts.st_mtim) && same(now.st_ctim, facts.st_ctim)) return true;
-            return ::flistxattr(end, nullptr, 0) <= 0 && ::futimens(end, nullptr) == 0 && ::fstat(end, &facts) == 0; // whatever was written, or set
+            return ::flistxattr(end, nullptr, 0) <= 0 && ::futimens(end, nullptr) == 0 && ::fstat(end, &facts) == 0; // resets anything that was written or set
         }
     };
     static constexpr std::size_t most = 12;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A program under limits, in one copy or several at once, followed to its end and measured.
+// Runs a program under limits, in one copy or several at once, follows it to its end and measures it.
 //
-// How it works: the watcher stays outside. It makes three or four pipes a copy and hands their far ends to the reaper
-// (reaper.hpp), which starts the copies, takes them in and kills what is left. One poll waits for the pipes, for the
-// reaper and for SIGTERM with the time left. Whatever the run did, its end is the reaper's word that nothing of it is
-// alive; a reaper that does not say so soon after it was told to stop is killed itself, and in a process namespace of
-// its own everything dies with it. The pipes are read dry, never waited for, so a process that fled with one of their
-// ends delays nothing.
+// How it works: the watcher stays outside. It makes three or four pipes for each copy and passes their far ends to the
+// reaper (reaper.hpp), which starts the copies, waits for them and kills what is left. One poll waits for the pipes, for the
+// reaper, for SIGTERM and for the time limit. A run always ends with the reaper's message that nothing of it is alive. A
+// reaper that does not send it soon after it was told to stop is killed, and everything in its process namespace, if it has
+// one, dies with it. At the end the watcher reads what is in the pipes but never waits for more, so a process that fled with
+// one of their ends delays nothing.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/files/disk_full.hpp>
@@ -34,20 +34,20 @@
 
 namespace sb::watch {
 
-/// What the owner of a watcher does meanwhile; each is called once a run at most.
+/// Callbacks for the owner of a watcher; each is called at most once per run.
 struct watch_calls {
     std::function<void()> under_way = {}; ///< the reaper has its orders: there is time for other work
-    std::function<void()> before_kill = {}; ///< the run is about to be ended by force
-    bool spare = false; ///< not a call: there is a processor that nobody needs, so a few microseconds may be spent on looking instead of sleeping
-    bool again = false; ///< not a call: another run like it is likely to follow in the same place, and a child may be cloned ahead for that
+    std::function<void()> before_kill = {}; ///< the run is about to be killed
+    bool spare = false; ///< not a call: a processor is idle, so the watcher may poll for a few microseconds instead of sleeping
+    bool again = false; ///< not a call: a similar run will probably follow in the same place, so a child may be cloned ahead for it
 };
 
 class watcher {
 public:
-    static constexpr std::size_t most_report_bytes = std::size_t{256} << 10; ///< a copy
+    static constexpr std::size_t most_report_bytes = std::size_t{256} << 10; ///< for each copy
 
-    /// Blocks SIGTERM in this thread for good: it ends a run in progress and is remembered. `keep_out` and `keep_err` are
-    /// files for `job::keep_output`, -1 for none.
+    /// Blocks SIGTERM in this thread for good: SIGTERM ends a run in progress and is remembered. `keep_out` and `keep_err`
+    /// are files for `job::keep_output`, -1 for none.
     static result<watcher> make(int keep_out = -1, int keep_err = -1) {
         sigset_t ours;
         sigemptyset(&ours);
@@ -58,17 +58,17 @@ public:
         return watcher{std::move(signals), keep_out, keep_err};
     }
 
-    /// Readable when SIGTERM came while nothing ran.
+    /// Readable when SIGTERM came while no run was in progress.
     int signals() const noexcept { return signals_.get(); }
     bool stop_asked() {
         read_signals();
         return stop_;
     }
-    /// The limit on open files that we had before it was raised for ourselves.
+    /// The limit on open files before we raised it for ourselves.
     rlimit const& open_files() const noexcept { return open_files_; }
 
-    /// Whatever the program does is an outcome, and so is a system that would not start it. `room` is the memory shared
-    /// with the reaper at the other end of `by`.
+    /// Whatever the program does is a result, and so is a system that would not start it. `room` is the memory shared with
+    /// the reaper at the other end of `by`.
     outcome run(job const& what, process::order_room& room, process::reaper_link& by, watch_calls const& calls = {}) {
         got_ = {};
         copies_.clear();
@@ -99,9 +99,9 @@ private:
         stream out, err;
         unique_fd report;
         std::string reported;
-        std::int64_t report_rests_until = 0; // what comes beyond what is kept is taken a little at a time
-        bool waits_for_report = false; // in the poll at hand
-        int from[3] = {-1, -1, -1}; // of the pool: which pipes these are, and where they go back to
+        std::int64_t report_rests_until = 0; // bytes beyond those that are kept are read slowly
+        bool waits_for_report = false; // in the current poll
+        int from[3] = {-1, -1, -1}; // pool numbers of these pipes, to give them back
     };
 
     watcher(unique_fd signals, int keep_out, int keep_err)
@@ -112,16 +112,16 @@ private:
         ::setrlimit(RLIMIT_NOFILE, &raised);
     }
 
-    /// Lays the order down where the reaper finds it.
+    /// Writes the order where the reaper reads it.
     result<void> write_order(job const& what) {
         room_->clear();
-        if (std::exchange(by_->hurries, false)) process::put_first(by_->pid, false); // what it starts has its rank
+        if (std::exchange(by_->hurries, false)) process::put_first(by_->pid, false); // children inherit its priority
         auto& order = room_->order();
         order.copies = what.copies;
         order.wait_tree = what.wait_tree;
         order.awake = calls_->spare;
         order.grouped = what.group >= 0, order.clone_key = what.clone_key;
-        order.affine = what.held.cpus >= 0 || machine::is_at_home(); // we may be, the payload is not
+        order.affine = what.held.cpus >= 0 || machine::is_at_home(); // we may be bound to a processor, but not the payload
         if (order.affine) order.cpus = what.held.cpus >= 0 ? machine::choose_cpus(what.held.cpus, what.first_cpu) : machine::allowed_cpus();
         order.rlimits = process::rlimit_list{what.held, by_->alone};
         order.rlimits.restore(RLIMIT_NOFILE, open_files_);
@@ -131,7 +131,7 @@ private:
         order.shell_argv = room_->put({"/bin/sh", path}, what.argv, 1);
         order.environment = room_->put({}, what.environment);
         order.folder = what.folder.empty() ? nullptr : room_->put(what.folder);
-        order.reports = reports_ = room_->put_reports(static_cast<std::size_t>(what.copies)); // what lies there may change: it is not read back
+        order.reports = reports_ = room_->put_reports(static_cast<std::size_t>(what.copies)); // what is there may change, so it is not read back
         if (!path || !order.argv || !order.shell_argv || !order.environment || !reports_)
             return system_error("the command and its environment are too large for exec");
         return {};
@@ -148,7 +148,7 @@ private:
         copies_.reserve(static_cast<std::size_t>(what.copies));
         for (int i = 0; i < what.copies && got_.killed_by == killer::nobody; ++i) {
             unique_fd in;
-            if (by_->ahead.number == 0 || !suits_ahead(what)) { // who waits has opened it already
+            if (by_->ahead.number == 0 || !suits_ahead(what)) { // a waiting child has opened it already
                 SB_TRY(in, open_input(what));
             }
             bool const keep = what.keep_output && i == 0;
@@ -195,7 +195,7 @@ private:
         return {};
     }
 
-    /// What was removed can be read on by a descriptor, and so can what another was put in place of: that is said, and not read.
+    /// A descriptor can still read a file that was removed or replaced. Such a file is reported and not read.
     static result<unique_fd> open_input(job const& what) {
         if (what.in_called.empty()) return open_file(what.in, O_RDONLY);
         unique_fd in{retry([&] { return ::open(what.in.c_str(), O_RDONLY | O_CLOEXEC); })};
@@ -204,8 +204,8 @@ private:
         if (facts.st_nlink == 0) return system_error(cat("open ", what.in_called, ": ", std::strerror(ENOENT), "; it was removed or replaced"));
         return in;
     }
-    /// Behind walls a pipe of the pool, for when a run is over nobody has an end of it but us. Elsewhere it is made anew: a
-    /// process may have fled with one; `far` is then the end to hand out.
+    /// In a sandbox it takes a pipe of the pool, because after a run nobody else has an end of it. Elsewhere it makes a new
+    /// one, because a process may have fled with an end; `far` is then the end to pass on.
     result<void> lend_pipe(unique_fd& near, unique_fd& far, int& from) {
         if (by_->alone && pool_.has_room()) {
             SB_TRY(near, pool_.lend(from));
@@ -225,14 +225,14 @@ private:
     bool suits_ahead(job const& what) const {
         return by_->alone && what.copies == 1 && what.reports && what.group < 0 && what.held.numbered_pids < 0 && what.in == nothing_to_read;
     }
-    /// Asks for one, for the run after this. Under a limit on memory it might be one process too many, and one on processor time
-    /// could hold it back.
+    /// Requests a child for the run after this one. Not under a limit on memory, where it might be one process too many, nor
+    /// under one on processor time, which could delay it.
     process::reaper_link::child_ahead ask_ahead(job const& what) {
         if (!calls_->again || !suits_ahead(what) || what.held.tree_memory_bytes >= 0 || what.held.tree_cores >= 0) return {};
         room_->order().ahead = room_->ahead().expect();
         return {room_->order().ahead, pool_.replaced()};
     }
-    /// True when the child that waits has been told to go on.
+    /// True when the waiting child has been told to go on.
     bool call_ahead(job const& what, copy const& made) {
         auto const [number, pipes] = std::exchange(by_->ahead, {});
         if (number == 0 || pipes != pool_.replaced() || !suits_ahead(what)) return false;
@@ -242,12 +242,12 @@ private:
         return got_.called;
     }
 
-    /// Until the reaper says that nothing is alive, or is dead itself.
+    /// Waits until the reaper says that nothing is alive, or is dead itself.
     void follow(job const& what) {
         auto begun = first_ns_;
         while (!done_) {
             auto const now = monotonic_ns();
-            // the clock of a run starts with its exec, which the reaper tells; what it could gain by lying is bounded
+            // the clock of a run starts with its exec, as the reaper reports it; a lie could gain only a bounded time
             if (auto const exec = reports_ ? reports_[0].exec_ns : 0; exec > begun && exec < std::min(now, first_ns_ + most_late)) begun = exec;
             auto const due = what.held.wall_ns < 0 ? -1 : begun + what.held.wall_ns;
             if (!stopping_ && due >= 0 && now >= due) end_all(killer::wall);
@@ -274,19 +274,20 @@ private:
         stopping_ = true;
         if (calls_->before_kill) calls_->before_kill();
         if (by_->alone) patience_ns_ = monotonic_ns() + patience;
-        // where we may: it is to come before those it kills, who may be many and all have work to do when they end
+        // if we may: the reaper must run before the processes that it kills, which can be many and all have work to do when
+        // they end
         if (by_->alone) by_->hurries = process::put_first(by_->pid, true);
         (void)process::send_message(by_->socket.get(), {process::word::stop, 0});
-        by_->ahead.pipes = no_pipes; // a call would overtake that word, should the reaper be done already; an order comes behind it
+        by_->ahead.pipes = no_pipes; // if the reaper is done already, a call would overtake that message; an order comes after it
     }
 
-    /// One poll: signals, the reaper, and whatever the streams hold, at most until `until` (-1: as long as it takes).
+    /// One poll for signals, the reaper and the streams, until `until` at most (-1: no limit).
     void wait_for(std::int64_t until, std::int64_t now) {
         waiting_.clear();
         waiting_.push_back({signals_.get(), POLLIN, 0});
         waiting_.push_back({by_->socket.get(), POLLIN, 0});
         auto const watch = [&](unique_fd const& fd) {
-            if (fd) waiting_.push_back({fd.get(), POLLIN, 0}); // nothing for what is closed: poll takes as many as may be open
+            if (fd) waiting_.push_back({fd.get(), POLLIN, 0}); // closed descriptors are left out: poll takes as many as may be open
         };
         for (auto& c : copies_) {
             c.waits_for_report = c.report && c.report_rests_until <= now;
@@ -312,10 +313,10 @@ private:
         else if (first_end_ && waiting_.back().revents) expect_reaper();
     }
 
-    /// The reaper's only child, if it has one by now: its end wakes us along with the reaper, and not after it. No more than a
-    /// hint, for what it is and what became of it the reaper alone says.
+    /// Finds the reaper's only child, if it has one by now: the child's end then wakes us together with the reaper, not
+    /// after it. This is only a hint; only the reaper's report counts.
     void find_first(std::int64_t now) {
-        find_first_ns_ = find_first_ns_ == first_ns_ ? now + first_look_ns : -1; // a reaper that was asleep has not begun yet: once more
+        find_first_ns_ = find_first_ns_ == first_ns_ ? now + first_look_ns : -1; // a reaper that slept has not begun yet: try once more
         if (!by_->children) by_->children = unique_fd{::open(cat("/proc/", by_->pid, "/task/", by_->pid, "/children").c_str(), O_RDONLY | O_CLOEXEC)};
         char text[64];
         auto const n = by_->children ? ::pread(by_->children.get(), text, sizeof text, 0) : -1;
@@ -324,7 +325,7 @@ private:
         find_first_ns_ = -1;
         first_end_ = unique_fd{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
     }
-    /// The reaper has only to count and to say so: to go to sleep meanwhile would take longer.
+    /// The reaper only needs to count and to report. Sleeping meanwhile would take longer than polling.
     void expect_reaper() {
         first_end_.reset();
         for (auto const until = monotonic_ns() + counting_ns; !done_ && monotonic_ns() < until;) hear_reaper(MSG_DONTWAIT);
@@ -340,10 +341,10 @@ private:
         if (said && text.what == process::word::done) done_ = true;
         if (said) return;
         done_ = got_.reaper_lost = true;
-        if (!by_->alone) process::kill_children(); // what it left comes to us, if we adopt orphans
+        if (!by_->alone) process::kill_children(); // its orphans come to us, if we adopt orphans
     }
 
-    /// Reads once and never waits; false when there was nothing, be it for good or not.
+    /// Reads once and never waits; false when there was nothing, now or at the end.
     bool read_some(unique_fd& from, std::string_view& block) {
         auto const n = retry([&] { return ::read(from.get(), block_.get(), block_size); });
         if (n < 0 && errno == EAGAIN) return false;
@@ -363,10 +364,10 @@ private:
         c.reported.append(block.substr(0, room));
         if (c.reported.size() == most_report_bytes) c.report_rests_until = monotonic_ns() + report_rest_ns;
     }
-    /// What is in the pipes already; nobody of the tree is left to write more.
+    /// Reads what is already in the pipes. No process of the tree is left to write more.
     void read_dry() {
         dry_ = false;
-        // bounded: a stranger who was handed the other end may be writing still
+        // bounded: a stranger who got the other end may still be writing
         for (int i = 0; i < most_dry_reads; ++i) {
             waiting_.clear();
             auto const watch = [&](unique_fd const& fd) {
@@ -402,7 +403,7 @@ private:
 
     outcome collect() {
         auto const& order = room_->order();
-        auto const tree = order.tree; // once: it is not our memory alone
+        auto const tree = order.tree; // read once: others can write to this memory
         auto first = std::int64_t{0}, last = std::int64_t{0};
         for (std::size_t i = 0; i < copies_.size(); ++i) {
             auto const said = reports_[i];
@@ -412,7 +413,7 @@ private:
             auto const ended = said.ended != 0 ? said.end_ns : monotonic_ns();
             if (i == 0) first = last = begun;
             if (how.failure) continue;
-            // what we ended before it had begun, on a starved machine, did not fail to start
+            // a run that we ended before it had begun, on a starved machine, did not fail to start
             if (said.exec_ns == 0 && said.ended == 0 && got_.reaper_lost && got_.killed_by == killer::nobody) how.failure = {process::spawn_step::clone, ECHILD};
             how.before_s = static_cast<double>(said.before_ns) / 1e9;
             how.status = said.ended != 0 ? said.status : SIGKILL; // it died with its reaper
@@ -449,13 +450,13 @@ private:
     }
 
     static constexpr std::int64_t first_look_ns = 150'000; // until a reaper that slept has started its first child
-    static constexpr std::int64_t counting_ns = 50'000; // that a reaper takes at most, if nothing else is left to end
+    static constexpr std::int64_t counting_ns = 50'000; // the longest time that a reaper takes if nothing else is left to end
     static constexpr std::uint64_t no_pipes = ~std::uint64_t{0};
     static constexpr std::size_t block_size = std::size_t{64} << 10; // a pipe's capacity
-    static constexpr std::int64_t report_rest_ns = 10'000'000; // a pipe's capacity a rest: a writer without end costs next to nothing, and never waits for ever
-    static constexpr int most_dry_reads = 64; // four times what a pipe holds
-    static constexpr std::int64_t most_late = 1'000'000'000; // that an exec may be, on a starved machine
-    static constexpr std::int64_t patience = 6'000'000; // for a reaper to kill and count; then it is killed too
+    static constexpr std::int64_t report_rest_ns = 10'000'000; // one pipe capacity per rest: an endless writer costs next to nothing and never waits forever
+    static constexpr int most_dry_reads = 64; // four times the capacity of a pipe
+    static constexpr std::int64_t most_late = 1'000'000'000; // the longest delay of an exec, on a starved machine
+    static constexpr std::int64_t patience = 6'000'000; // for a reaper to kill and count; after that it is killed too
 
     unique_fd signals_;
     int keep_out_, keep_err_;
@@ -475,7 +476,7 @@ private:
     machine::socket_watch sockets_;
     machine::kernel_memory_watch kernel_;
     unique_fd first_end_; // readable when the first process has ended
-    std::int64_t find_first_ns_ = -1; // when to look for it; -1: not any more
+    std::int64_t find_first_ns_ = -1; // when to look for it; -1: never again
     std::int64_t first_ns_ = 0, patience_ns_ = -1;
     bool stop_ = false, stopping_ = false, done_ = false, dry_ = false;
 };
