@@ -30,8 +30,11 @@ public:
     }
     int descriptor() const override { return by_->socket(); }
     result<std::optional<run::outcome>> take() override {
-        bool const there = by_->has_answer() || by_->look_for_answers();
-        if (there && !by_->has_answer()) return std::optional<run::outcome>{};
+        if (!by_->has_answer()) { // one look at the socket brings all that has come
+            if (std::exchange(has_looked_, !has_looked_)) return std::optional<run::outcome>{};
+            bool const there = by_->look_for_answers();
+            if (there && !by_->has_answer()) return has_looked_ = false, std::optional<run::outcome>{};
+        }
         SB_TRY(auto answer, by_->receive()); // an error when the worker is gone
         if (answer.got.killed_by == watch::killer::request) return system_error(cat("worker ", by_->number(), " was stopped from outside"));
         if (begun_.empty()) return system_error(cat("worker ", by_->number(), " answered without being asked"));
@@ -75,6 +78,7 @@ private:
     worker* by_;
     files::session_folder* folder_;
     std::deque<run::job> begun_;
+    bool has_looked_ = false; // since `take` last said that nothing has come
 };
 
 } // namespace sb::local
