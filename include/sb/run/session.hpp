@@ -143,8 +143,8 @@ private:
         std::int64_t begun_ns = 0; ///< when the first of `places` could begin, by the monotonic clock
     };
     static constexpr std::size_t few_ahead = 2, most_ahead = 8;
-    /// How many runs a lane is given, if the last one took so long, including the time between two runs. These runs take
-    /// longer than a nap and a run together.
+    /// How many runs a lane is given, if the last one took so long, including the time between two runs: enough for
+    /// it to go on while the session takes answers.
     static std::size_t runs_ahead(double each_s) noexcept { return each_s < 0.001 ? most_ahead : each_s < 0.01 ? few_ahead : 1; }
 
     std::vector<std::string> ids() const {
@@ -181,7 +181,6 @@ private:
         if (!wrong.has_error() && signal_pipe::first() == 0) {
             session_loop::calls use;
             use.busy = [this](std::size_t i) { return !queues_[i].places.empty(); };
-            use.may_nap = [this] { return std::all_of(queues_.begin(), queues_.end(), [](auto const& each) { return each.places.size() >= most_ahead; }); };
             use.due_ns = [this](std::size_t i) { return due_ns(queues_[i]); };
             use.ready = [this](std::size_t i) { return take_answers(i); };
             use.overdue = [this](std::size_t i) {

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Waits for lanes, for signals and for the clock at once.
 //
-// How it works: there is one io_context of Boost.Asio, made after every process of the session was forked. A round waits for
-// all busy lanes. When they all have many short runs queued, the loop first takes a nap, because waking up for each answer
-// costs more than reading it.
+// How it works: there is one io_context of Boost.Asio, made after every process of the session was forked. Each busy lane is
+// waited for; after its answers were taken it is waited for again, while it is still busy.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <algorithm>
 #include <chrono>
@@ -27,7 +25,6 @@ public:
     /// What the loop asks the session about its lanes, by number.
     struct calls {
         std::function<bool(std::size_t)> busy; ///< must it still answer?
-        std::function<bool()> may_nap; ///< does every lane have enough to do?
         std::function<std::optional<std::int64_t>(std::size_t)> due_ns; ///< when its answer is overdue, by the monotonic clock
         std::function<result<void>(std::size_t)> ready; ///< it may have an answer
         std::function<error(std::size_t)> overdue; ///< its answer did not come in time
@@ -50,9 +47,7 @@ private:
             if (at.is_open()) at.release();
         }
         boost::asio::posix::stream_descriptor at;
-        bool waited_for = false;
     };
-    static constexpr auto nap = std::chrono::microseconds{600};
 
     session_loop(std::vector<int> const& descriptors, int signals, calls use) : use_{std::move(use)}, signals_{io_, signals} {
         lanes_.reserve(descriptors.size());
@@ -64,8 +59,9 @@ private:
             if (!code) io_.stop();
         });
         watch_clock();
-        begin_round();
-        io_.run();
+        busy_ = lanes_.size();
+        for (std::size_t i = 0; i < lanes_.size(); ++i) wait_for(i);
+        if (busy_ > 0) io_.run();
         if (wrong_) return *wrong_;
         return {};
     }
@@ -74,42 +70,17 @@ private:
         if (!wrong_) wrong_ = std::move(what);
         io_.stop();
     }
-    void begin_round() {
+    /// While it is busy; the loop ends with the last lane that is.
+    void wait_for(std::size_t i) {
         if (wrong_) return;
-        if (use_.may_nap()) {
-            for (auto& each : lanes_)
-                if (each.waited_for) each.at.cancel(); // so that it does not wake us
-            nap_.expires_after(nap);
-            nap_.async_wait([this](auto code) {
-                if (!code) wait_for_lanes();
-            });
-        } else {
-            wait_for_lanes();
+        if (!use_.busy(i)) {
+            if (--busy_ == 0) io_.stop();
+            return;
         }
-    }
-    void wait_for_lanes() {
-        bool any = false;
-        for (std::size_t i = 0; i < lanes_.size(); ++i) {
-            if (!use_.busy(i)) continue;
-            any = true;
-            if (lanes_[i].waited_for) continue;
-            lanes_[i].waited_for = true;
-            lanes_[i].at.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this, i](auto code) {
-                lanes_[i].waited_for = false;
-                if (code) return; // cancelled
-                if (auto const done = use_.ready(i); done.has_error()) fail(done.error());
-                else end_round();
-            });
-        }
-        if (!any) io_.stop();
-    }
-    /// Runs after the handlers of all other lanes that are ready.
-    void end_round() {
-        if (ending_) return;
-        ending_ = true;
-        boost::asio::post(io_, [this] {
-            ending_ = false;
-            begin_round();
+        lanes_[i].at.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this, i](auto code) {
+            if (code) return; // the loop is over
+            if (auto const done = use_.ready(i); done.has_error()) fail(done.error());
+            else wait_for(i);
         });
     }
 
@@ -134,9 +105,9 @@ private:
     boost::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE}; // one thread
     std::vector<borrowed> lanes_;
     borrowed signals_;
-    boost::asio::steady_timer nap_{io_}, clock_{io_};
+    boost::asio::steady_timer clock_{io_};
     std::optional<error> wrong_;
-    bool ending_ = false;
+    std::size_t busy_ = 0; // lanes that owe an answer
 };
 
 } // namespace sb::run
