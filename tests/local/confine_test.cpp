@@ -88,6 +88,8 @@ TEST_CASE("limits end the run or are reached, and the answer names them") {
     auto const many = shell("for i in 1 2 3 4 5 6 7 8; do sleep 60 & done", what);
     CHECK((many->out_of_processes || !many->loose.empty()));
     CHECK_FALSE(many->ok());
+    what = {}, what.cores = 0, what.argv = {"true"};
+    CHECK(confine(what).error().what == "cores: must be more than 0");
 }
 
 TEST_CASE("the caller is as it was, and calls side by side do not meet") {

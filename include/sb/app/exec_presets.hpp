@@ -64,7 +64,7 @@ inline result<std::vector<key::preset>> read_standard_input(cli::io& io, exec_ch
     return std::move(read.presets);
 }
 
-/// From the first source that has any, in the order of stress/source.hpp.
+/// From the first source that has any, in the order of stress/preset_source.hpp.
 inline result<stress::sourced_presets> take_presets(cli::io& io, exec_choices const& asked) {
     stress::overrides given;
     for (auto const& each : asked.set)

@@ -189,8 +189,11 @@ private:
         for (auto const& each : all) {
             if (!each.given) continue;
             auto const told = each.key->plan(each.is, here, to);
-            auto const why = !told.achieved ? cat(" cannot be enforced: ", told.by) : told.loose.empty() ? std::string{} : cat(" ", told.loose);
-            if (!why.empty()) loose += cat(loose.empty() ? "" : "\n", each.key->name, why);
+            auto const add = [&](std::string const& why) { loose += cat(loose.empty() ? "" : "\n", each.key->name, why); };
+            if (!told.achieved) add(cat(" cannot be enforced: ", told.by));
+            else if (!told.loose.empty()) add(cat(" ", told.loose));
+            else if (told.lowered) add(cat(" is more than this machine has; capped at ", told.machine));
+            if (each.key == &key::pids_limit && to.user_processes >= 0) add(cat(": ", told.by, told.more)); // nobody sees that it is reached
         }
         key::outcome unused;
         for (auto const& each : all)
@@ -262,6 +265,7 @@ inline std::string whole_text(int file) {
 /// was not run. A sandbox costs a few milliseconds to make. Threads may call this concurrently.
 inline result<confined> confine(confine_request const& what) {
     if (what.argv.empty()) return caller_error("no command to run");
+    if (what.cores == 0) return caller_error("cores: must be more than 0");
     unique_fd const out{::memfd_create("stdout", MFD_CLOEXEC)}, err{::memfd_create("stderr", MFD_CLOEXEC)};
     void* const page = ::mmap(nullptr, sizeof(detail::confine_report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (!out || !err || page == MAP_FAILED) return last_error("allocate memory for the report");

@@ -2,7 +2,8 @@
 // Waits for lanes, for signals and for the clock at once.
 //
 // How it works: there is one io_context of Boost.Asio, made after every process of the session was forked. Each busy lane is
-// waited for; after its answers were taken it is waited for again, while it is still busy.
+// waited for; after its answers were taken it is waited for again, while it is still busy. An answer that came in time and was
+// not taken in time, because somebody stopped this process, is not overdue: the loop looks before it says so.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/result.hpp>
@@ -59,9 +60,8 @@ private:
             if (!code) io_.stop();
         });
         watch_clock();
-        busy_ = lanes_.size();
         for (std::size_t i = 0; i < lanes_.size(); ++i) wait_for(i);
-        if (busy_ > 0) io_.run();
+        if (any_busy()) io_.run();
         if (wrong_) return *wrong_;
         return {};
     }
@@ -70,11 +70,16 @@ private:
         if (!wrong_) wrong_ = std::move(what);
         io_.stop();
     }
+    bool any_busy() const {
+        for (std::size_t i = 0; i < lanes_.size(); ++i)
+            if (use_.busy(i)) return true;
+        return false;
+    }
     /// While it is busy; the loop ends with the last lane that is.
     void wait_for(std::size_t i) {
         if (wrong_) return;
         if (!use_.busy(i)) {
-            if (--busy_ == 0) io_.stop();
+            if (!any_busy()) io_.stop();
             return;
         }
         lanes_[i].at.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this, i](auto code) {
@@ -93,9 +98,17 @@ private:
         clock_.async_wait([this](auto code) {
             if (code) return;
             auto const now = monotonic_ns();
-            for (std::size_t i = 0; i < lanes_.size(); ++i)
-                if (auto const due = use_.busy(i) ? use_.due_ns(i) : std::nullopt; due && *due <= now) return fail(use_.overdue(i));
-            watch_clock();
+            auto const is_late = [&](std::size_t i) {
+                auto const due = use_.busy(i) ? use_.due_ns(i) : std::nullopt;
+                return due && *due <= now;
+            };
+            for (std::size_t i = 0; i < lanes_.size(); ++i) {
+                if (!is_late(i)) continue;
+                if (auto const done = use_.ready(i); done.has_error()) return fail(done.error());
+                if (is_late(i)) return fail(use_.overdue(i));
+            }
+            if (any_busy()) watch_clock();
+            else io_.stop();
         });
     }
 
@@ -107,7 +120,6 @@ private:
     borrowed signals_;
     boost::asio::steady_timer clock_{io_};
     std::optional<error> wrong_;
-    std::size_t busy_ = 0; // lanes that owe an answer
 };
 
 } // namespace sb::run

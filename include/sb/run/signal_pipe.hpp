@@ -9,6 +9,7 @@
 #include <iterator>
 #include <unistd.h>
 #include <utility>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <vector>
 
@@ -26,8 +27,12 @@ public:
         auto& s = state();
         s = {};
         s.pipe = made.write_.get();
-        for (auto const each : processes)
-            if (each > 0 && s.count < most_processes) s.pids[s.count++] = each;
+        for (auto const each : processes) {
+            if (each <= 0 || s.count >= most_processes) continue;
+            // a descriptor means this process even after it has ended and its number is somebody else's
+            auto& end = made.processes_.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, each, 0)));
+            s.processes[s.count++] = {each, end.get()};
+        }
         for (std::size_t i = 0; i < std::size(signals); ++i) {
             struct sigaction act {};
             act.sa_handler = &on_signal;
@@ -45,7 +50,7 @@ public:
             struct sigaction now {};
             if (::sigaction(signals[i], nullptr, &now) == 0 && now.sa_handler == &on_signal) ::sigaction(signals[i], &before_[i], nullptr);
         }
-        state().pipe = -1;
+        state().pipe = -1, state().count = 0;
     }
     int fd() const noexcept { return read_.get(); }
     /// The signal that came first, 0 for none.
@@ -59,7 +64,10 @@ private:
         volatile int pipe = -1;
         volatile int first = 0;
         int count = 0;
-        pid_t pids[most_processes]{};
+        struct {
+            pid_t pid;
+            int descriptor; ///< -1: the kernel gives none
+        } processes[most_processes]{};
     };
     static shared& state() noexcept {
         static shared one;
@@ -70,7 +78,11 @@ private:
         auto& s = state();
         int const code = errno;
         if (s.first != 0) {
-            for (int i = 0; i < s.count; ++i) ::kill(s.pids[i], SIGKILL);
+            for (int i = 0; i < s.count; ++i) {
+                auto const& each = s.processes[i];
+                if (each.descriptor >= 0) ::syscall(SYS_pidfd_send_signal, each.descriptor, SIGKILL, nullptr, 0);
+                else ::kill(each.pid, SIGKILL);
+            }
             ::_exit(128 + signal);
         }
         s.first = signal;
@@ -79,6 +91,7 @@ private:
         errno = code;
     }
     unique_fd read_, write_;
+    std::vector<unique_fd> processes_;
     struct sigaction before_[std::size(signals)] {};
 };
 
