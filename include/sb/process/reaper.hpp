@@ -87,10 +87,11 @@ private:
     }
 
     bool receive(message& text) {
-        int fds[most_passed];
+        passed_files came;
         for (auto& each : passed_) each.reset();
-        if (!receive_message(socket_.get(), text, fds, count_)) return false;
-        for (std::size_t i = 0; i < count_; ++i) passed_[i] = unique_fd{fds[i]};
+        if (!receive_message(socket_.get(), text, came)) return false;
+        count_ = came.left();
+        for (std::size_t i = 0; i < count_; ++i) passed_[i] = came.take();
         return true;
     }
 

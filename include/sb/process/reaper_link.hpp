@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A reaper, from the watcher's side.
 #pragma once
+#include <sb/core/channel.hpp>
 #include <sb/core/fd.hpp>
 #include <sb/process/reaper.hpp>
 #include <sb/process/reaper_messages.hpp>
@@ -31,20 +32,17 @@ struct reaper_link {
         pollfd said{socket.get(), POLLIN, 0};
         constexpr int patience_ms = 1000;
         message text;
-        int fds[most_passed];
-        std::size_t count = 0;
-        if (::poll(&said, 1, patience_ms) > 0 && receive_message(socket.get(), text, fds, count)) return; // a reaper sends no descriptors
+        passed_files none;
+        if (::poll(&said, 1, patience_ms) > 0 && receive_message(socket.get(), text, none)) return;
         ::kill(pid, SIGKILL);
         ::shutdown(socket.get(), SHUT_RDWR); // the next check of its sandbox then sees it as gone, however long it takes to die
     }
 
     /// A reaper without a namespace. It is forked from this process and is its child.
     static result<reaper_link> fork_here(order_room& room) {
-        int ends[2];
-        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
+        SB_TRY(auto between, make_channel());
         reaper_link made;
-        made.socket = unique_fd{ends[0]};
-        unique_fd theirs{ends[1]};
+        made.socket = std::move(between.ours);
         auto const parent = ::getpid();
         made.pid = ::fork();
         if (made.pid < 0) return last_error("fork");
@@ -53,7 +51,7 @@ struct reaper_link {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         ::prctl(PR_SET_NAME, "sb-exec reaper");
         if (::getppid() == parent)
-            if (auto mine = reaper::make(std::move(theirs), room, false, reaper_files::open()); !mine.has_error()) mine->serve();
+            if (auto mine = reaper::make(std::move(between.theirs), room, false, reaper_files::open()); !mine.has_error()) mine->serve();
         ::_exit(0);
     }
 };

@@ -6,6 +6,7 @@
 // can use its argument vectors as they are. The watcher trusts nothing that it reads there: reports are plain numbers, and
 // the watcher never follows a pointer or trusts a size from them.
 #pragma once
+#include <sb/core/channel.hpp>
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
 #include <sb/process/ahead_call.hpp>
@@ -18,7 +19,6 @@
 #include <string>
 #include <string_view>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <utility>
 #include <vector>
 
@@ -174,40 +174,13 @@ struct message {
     int copy = 0;
 };
 
-/// Descriptors that come with one message.
-inline constexpr std::size_t most_passed = 6;
-
 /// Never waits for room: a reaper reads its orders at once, so a full socket means a broken reaper.
-inline bool send_message(int socket, message const& text, int const* fds = nullptr, std::size_t count = 0) noexcept {
-    alignas(cmsghdr) char control[CMSG_SPACE(most_passed * sizeof(int))];
-    iovec io{const_cast<message*>(&text), sizeof text};
-    msghdr all{};
-    all.msg_iov = &io, all.msg_iovlen = 1;
-    if (count > 0) {
-        std::memset(control, 0, sizeof control);
-        all.msg_control = control, all.msg_controllen = CMSG_SPACE(count * sizeof(int));
-        auto* const header = CMSG_FIRSTHDR(&all);
-        header->cmsg_level = SOL_SOCKET, header->cmsg_type = SCM_RIGHTS, header->cmsg_len = CMSG_LEN(count * sizeof(int));
-        std::memcpy(CMSG_DATA(header), fds, count * sizeof(int));
-    }
-    return retry([&] { return ::sendmsg(socket, &all, MSG_NOSIGNAL); }) == static_cast<ssize_t>(sizeof text);
+inline bool send_message(int socket, message const& text, std::span<int const> files = {}) noexcept {
+    return send_packet(socket, {bytes_of(text)}, files);
 }
-
-/// False when the other end is gone. The caller owns the received descriptors; `count` becomes their number.
-inline bool receive_message(int socket, message& text, int* fds, std::size_t& count, int flags = 0) noexcept {
-    alignas(cmsghdr) char control[CMSG_SPACE(most_passed * sizeof(int))];
-    iovec io{&text, sizeof text};
-    msghdr all{};
-    all.msg_iov = &io, all.msg_iovlen = 1;
-    all.msg_control = control, all.msg_controllen = sizeof control;
-    count = 0;
-    if (retry([&] { return ::recvmsg(socket, &all, MSG_CMSG_CLOEXEC | flags); }) != static_cast<ssize_t>(sizeof text)) return false;
-    for (auto* header = CMSG_FIRSTHDR(&all); header; header = CMSG_NXTHDR(&all, header)) {
-        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-        auto const n = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (std::size_t i = 0; i < n && count < most_passed; ++i) std::memcpy(&fds[count++], CMSG_DATA(header) + i * sizeof(int), sizeof(int));
-    }
-    return true;
+/// False when the other end is gone.
+inline bool receive_message(int socket, message& text, passed_files& files, int flags = 0) noexcept {
+    return receive_packet_as(text, socket, files, flags);
 }
 
 } // namespace sb::process

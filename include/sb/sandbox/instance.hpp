@@ -7,6 +7,7 @@
 // reaper that takes the orders of runs. To end a sandbox, the owner kills both and waits for them: the supervisor is its
 // child, and the init becomes its child when the supervisor is dead.
 #pragma once
+#include <sb/core/channel.hpp>
 #include <sb/sandbox/sandbox_template.hpp>
 #include <sb/sandbox/scratch_view.hpp>
 #include <sb/sandbox/tcp_leftovers.hpp>
@@ -39,15 +40,11 @@ public:
     /// Begins a sandbox, which is ready when `await` says so. Until then only `await` and `end` may be called. The template
     /// outlives that time.
     static result<instance> begin(sandbox_template& from, instance_plan const& plan, scratch_size size) {
-        int to_supervisor[2], to_reaper[2];
-        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_supervisor) < 0) return last_error("socketpair");
+        SB_TRY(auto to_supervisor, make_channel());
+        SB_TRY(auto to_reaper, make_channel());
         instance made;
-        made.socket_ = unique_fd{to_supervisor[0]};
-        unique_fd supervisor_end{to_supervisor[1]};
-        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_reaper) < 0) return last_error("socketpair");
-        made.reaper_.socket = unique_fd{to_reaper[0]};
-        unique_fd reaper_end{to_reaper[1]};
-        SB_TRY(made.number_, from.ask({plan.level, plan.most_tasks, size}, plan.filter, std::move(supervisor_end), std::move(reaper_end)));
+        made.socket_ = std::move(to_supervisor.ours), made.reaper_.socket = std::move(to_reaper.ours);
+        SB_TRY(made.number_, from.ask({plan.level, plan.most_tasks, size}, plan.filter, std::move(to_supervisor.theirs), std::move(to_reaper.theirs)));
         made.copies_work_ = from.copies_work();
         made.written_.set_below(from.work());
         made.unborn_of_ = &from, made.size_ = size, made.counts_tasks_ = plan.most_tasks >= 0;
@@ -185,36 +182,24 @@ private:
             reaper_.ahead = {}; // a waiting child has the old rules; it ends when the reaper gets the new ones
             int const one[] = {rules_.get()};
             auto const flags = static_cast<int>(filter::landlock_rules::flags_of(filter::landlock_version()));
-            if (!process::send_message(reaper_.socket.get(), {process::word::rules, flags}, one, 1)) return last_error("send to the reaper");
+            if (!process::send_message(reaper_.socket.get(), {process::word::rules, flags}, one)) return last_error("send to the reaper");
         }
         return {};
     }
 
     result<void> ask(supervisor_request const& what) {
-        if (::send(socket_.get(), &what, sizeof what, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof what)) return last_error("ask the supervisor");
+        if (!send_packet(socket_.get(), {bytes_of(what)})) return last_error("ask the supervisor");
         return hear_supervisor();
     }
     result<void> hear_supervisor() {
         supervisor_reply reply;
-        alignas(cmsghdr) char control[CMSG_SPACE(most_supervisor_fds * sizeof(int))];
-        iovec io{&reply, sizeof reply};
-        msghdr all{};
-        all.msg_iov = &io, all.msg_iovlen = 1;
-        all.msg_control = control, all.msg_controllen = sizeof control;
-        if (retry([&] { return ::recvmsg(socket_.get(), &all, MSG_CMSG_CLOEXEC); }) != static_cast<ssize_t>(sizeof reply))
-            return system_error("the supervisor of a sandbox died");
-        for (auto* header = CMSG_FIRSTHDR(&all); header; header = CMSG_NXTHDR(&all, header)) {
-            if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-            int fds[most_supervisor_fds];
-            auto const n = std::min((header->cmsg_len - CMSG_LEN(0)) / sizeof(int), std::size_t{most_supervisor_fds});
-            std::memcpy(fds, CMSG_DATA(header), n * sizeof(int));
-            for (std::size_t i = 0, next = 0; next < n && i < most_supervisor_fds; ++i) {
-                if (!(reply.with >> i & 1)) continue;
-                unique_fd one{fds[next++]};
-                if (i == rules_fd) rules_ = std::move(one);
-                else if (i == socket_list) list_ = std::move(one);
-                else written_.take(static_cast<supervisor_fd>(i), std::move(one));
-            }
+        passed_files came;
+        if (!receive_packet_as(reply, socket_.get(), came)) return system_error("the supervisor of a sandbox died");
+        for (std::size_t i = 0; came.left() > 0 && i < most_supervisor_fds; ++i) {
+            if (!(reply.with >> i & 1)) continue;
+            if (i == rules_fd) rules_ = came.take();
+            else if (i == socket_list) list_ = came.take();
+            else written_.take(static_cast<supervisor_fd>(i), came.take());
         }
         reply.what[sizeof reply.what - 1] = '\0';
         if (reply.code != 0) return system_error(std::string{reply.what});
@@ -231,18 +216,17 @@ private:
             if (::poll(&said, 1, patience_ms) <= 0 || !(said.revents & POLLIN)) return built;
         }
         process::message text;
-        int fds[process::most_passed];
-        std::size_t count = 0;
-        if (!process::receive_message(reaper_.socket.get(), text, fds, count))
+        passed_files came;
+        if (!process::receive_message(reaper_.socket.get(), text, came))
             return built.has_error() ? built : system_error("the first process of a sandbox died");
-        unique_fd got[process::most_passed];
-        for (std::size_t i = 0; i < count; ++i) got[i] = unique_fd{fds[i]};
         if (text.what == process::word::stop) {
             char why[1024];
             auto const n = retry([&] { return ::recv(reaper_.socket.get(), why, sizeof why, 0); });
             return system_error(cat("cannot isolate a sandbox: ", std::string_view{why, n > 0 ? static_cast<std::size_t>(n) : 0}));
         }
-        if (count < init_fds) return system_error("the first process of a sandbox sent no descriptors");
+        if (came.left() < init_fds) return system_error("the first process of a sandbox sent no descriptors");
+        unique_fd got[init_fds];
+        for (auto& each : got) each = came.take();
         mounts_changed_ = std::move(got[mounts_changed]), sockets4_ = std::move(got[socket_counts4]);
         netlinks_ = std::move(got[netlink_sockets]), kinds_ = std::move(got[socket_kind_counts]), devices_ = std::move(got[device_counts]);
         if (text.copy == 1) queues_ = std::move(got[queues_folder]);

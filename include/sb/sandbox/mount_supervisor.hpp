@@ -10,6 +10,7 @@
 // are made detached in the supervisor's tree, which contains the untouched original and the scratch space, and are attached
 // in the reaper's tree, which does not.
 #pragma once
+#include <sb/core/channel.hpp>
 #include <sb/files/copy_tree.hpp>
 #include <sb/files/folder.hpp>
 #include <sb/files/mount.hpp>
@@ -308,21 +309,14 @@ private:
             reply.code = 1;
             done.error().what.copy(reply.what, sizeof reply.what - 1);
         }
-        alignas(cmsghdr) char control[CMSG_SPACE(most_supervisor_fds * sizeof(int))]{};
-        iovec io{&reply, sizeof reply};
-        msghdr all{};
-        all.msg_iov = &io, all.msg_iovlen = 1;
+        static_assert(most_supervisor_fds <= most_passed);
+        int fds[most_supervisor_fds];
+        std::size_t count = 0;
         if (with_fds && reply.code == 0) {
-            int fds[most_supervisor_fds];
-            std::size_t count = 0;
             for (std::size_t i = 0; i < watched_.size(); ++i)
                 if (watched_[i]) fds[count++] = watched_[i].get(), reply.with |= 1u << i;
-            all.msg_control = control, all.msg_controllen = CMSG_SPACE(count * sizeof(int));
-            auto* const header = CMSG_FIRSTHDR(&all);
-            header->cmsg_level = SOL_SOCKET, header->cmsg_type = SCM_RIGHTS, header->cmsg_len = CMSG_LEN(count * sizeof(int));
-            std::memcpy(CMSG_DATA(header), fds, count * sizeof(int));
         }
-        bool const sent = ::sendmsg(socket_, &all, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof reply);
+        bool const sent = send_packet(socket_, {bytes_of(reply)}, {fds, count});
         for (auto& each : watched_) each.reset();
         return sent;
     }

@@ -8,6 +8,7 @@
 // message to the sandbox's owner, through the socket that later brings its orders. Last it drops its rights, installs the
 // filter, and serves as a reaper. If something fails, it sends `stop` and the reason to the owner instead, and ends.
 #pragma once
+#include <sb/core/channel.hpp>
 #include <sb/files/mount.hpp>
 #include <sb/filter/filter.hpp>
 #include <sb/filter/levels.hpp>
@@ -202,10 +203,10 @@ inline result<void> wall_in(init_plan const& plan, std::string const& root, int 
     files = process::reaper_files::open();
     SB_TRY(auto const tree, open_file("/proc/self/ns/mnt", O_RDONLY)); // later, when nobody may look into us, it cannot be opened
     int const mine[] = {tree.get()};
-    if (!process::send_message(supervisor.get(), {process::word::done, 0}, mine, 1)) return last_error("greet the supervisor");
+    if (!process::send_message(supervisor.get(), {process::word::done, 0}, mine)) return last_error("greet the supervisor");
     supervisor.reset(); // from here on the number of the sandbox's sockets is final
-    int const first[] = {mounts.get(), queues ? queues.get() : mounts.get(), plan.sockets4.get(), plan.netlinks.get(), plan.kinds.get(), plan.devices.get()};
-    if (!process::send_message(socket, {process::word::done, queues ? 1 : 0}, first, init_fds)) return last_error("send the first message to the watcher");
+    int const first[init_fds] = {mounts.get(), queues ? queues.get() : mounts.get(), plan.sockets4.get(), plan.netlinks.get(), plan.kinds.get(), plan.devices.get()};
+    if (!process::send_message(socket, {process::word::done, queues ? 1 : 0}, first)) return last_error("send the first message to the watcher");
     SB_CHECK(step_down(knobs.get()));
     SB_CHECK(drop_rights());
     if (!plan.level->makes_code) refuse_writable_code();
@@ -224,10 +225,9 @@ struct sandbox_init {
     result<void> hear() {
         if (mounts) return {};
         process::message text;
-        int fds[process::most_passed];
-        std::size_t count = 0;
-        if (!process::receive_message(greeting.get(), text, fds, count) || count != 1) return system_error("the first process of a sandbox died");
-        mounts = unique_fd{fds[0]};
+        passed_files came;
+        if (!process::receive_message(greeting.get(), text, came) || came.left() != 1) return system_error("the first process of a sandbox died");
+        mounts = came.take();
         greeting.reset();
         return {};
     }
@@ -236,9 +236,8 @@ struct sandbox_init {
 /// Clones the init from the supervisor. If a restriction cannot be set up, the init's first message is `stop` with the
 /// reason, and it ends.
 inline result<sandbox_init> start_init(init_plan& plan, std::string const& root, int socket, process::order_room& room) {
-    int ends[2];
-    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
-    unique_fd ours{ends[0]}, theirs{ends[1]};
+    SB_TRY(auto between, make_channel());
+    auto& [ours, theirs] = between;
     auto const pid = plan.most_tasks >= 0 ? process::clone_limited(plan.most_tasks, CLONE_NEWNS)
                                           : static_cast<pid_t>(::syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (pid < 0) return last_error("clone");

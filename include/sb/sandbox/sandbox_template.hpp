@@ -7,6 +7,7 @@
 // get there. The supervisor is the owner's child, not the template's (CLONE_PARENT). The template works while its owner does
 // something else: a sandbox is requested now and taken when it is needed.
 #pragma once
+#include <sb/core/channel.hpp>
 #include <sb/cgroup/cgroup.hpp>
 #include <sb/core/clock.hpp>
 #include <sb/core/fd.hpp>
@@ -92,17 +93,10 @@ public:
         if (!hear() || !say(-1, enclose()) || !hear() || !say(-1, begin())) return;
         std::vector<char> text(sizeof(birth_wish) + most_filter * sizeof(sock_filter));
         for (;;) {
-            alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
-            iovec io{text.data(), text.size()};
-            msghdr all{};
-            all.msg_iov = &io, all.msg_iovlen = 1;
-            all.msg_control = control, all.msg_controllen = sizeof control;
-            auto const n = retry([&] { return ::recvmsg(socket_.get(), &all, MSG_CMSG_CLOEXEC); });
-            auto const* const header = CMSG_FIRSTHDR(&all);
-            if (n < static_cast<ssize_t>(sizeof(birth_wish)) || !header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(2 * sizeof(int))) return;
-            int ends[2];
-            std::memcpy(ends, CMSG_DATA(header), sizeof ends);
-            unique_fd const to_supervisor{ends[0]}, to_reaper{ends[1]};
+            passed_files ends;
+            auto const n = receive_packet(socket_.get(), text, ends);
+            if (n < static_cast<ssize_t>(sizeof(birth_wish)) || ends.left() != 2) return;
+            auto const to_supervisor = ends.take(), to_reaper = ends.take();
             birth_wish wish;
             std::memcpy(&wish, text.data(), sizeof wish);
             filter::syscall_filter filter;
@@ -123,7 +117,7 @@ private:
     bool say(pid_t supervisor, result<void> const& done) {
         template_reply reply{supervisor, {}};
         if (done.has_error()) done.error().what.copy(reply.wrong, sizeof reply.wrong - 1);
-        return ::send(socket_.get(), &reply, sizeof reply, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof reply);
+        return send_packet(socket_.get(), {bytes_of(reply)});
     }
     /// Makes our control group the root of everything that any payload will see.
     static result<void> enclose() {
@@ -213,15 +207,13 @@ public:
     /// `plan` and `room` outlive the template; `group` may be null. All reapers of a template take their orders from one
     /// room.
     static result<sandbox_template> make(template_plan const& plan, process::order_room& room, cgroup::cgroup* group) {
-        int ends[2];
-        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return last_error("socketpair");
+        SB_TRY(auto between, make_channel());
         sandbox_template made;
-        made.socket_ = unique_fd{ends[0]};
+        made.socket_ = std::move(between.ours);
         made.copies_work_ = plan.copies_work && !plan.shown.work.empty();
         if (!plan.shown.work.empty()) {
             SB_TRY(made.work_, detail::work_of(plan));
         }
-        unique_fd theirs{ends[1]};
         bool const root = ::geteuid() == 0;
         unique_fd lower;
         std::vector<unique_fd> sources;
@@ -236,10 +228,10 @@ public:
             ::prctl(PR_SET_NAME, "sb-exec parent");
             machine::home_cpu::leave(); // work during the build runs wherever there is room
             made.socket_.reset();
-            if (::getppid() == owner) detail::template_process{plan, std::move(lower), std::move(sources), std::move(theirs), room, owner, root}.serve();
+            if (::getppid() == owner) detail::template_process{plan, std::move(lower), std::move(sources), std::move(between.theirs), room, owner, root}.serve();
             ::_exit(0);
         }
-        theirs.reset();
+        between.theirs.reset();
         SB_CHECK(process::map_ids(made.pid_, process::sandbox_id, process::sandbox_id, plan.user));
         SB_CHECK(process::give_up_real_time(made.pid_));
         SB_CHECK(process::give_up_being_spared(made.pid_));
@@ -263,15 +255,8 @@ public:
     /// this returns.
     result<std::uint64_t> ask(birth_wish const& wish, filter::syscall_filter const& filter, unique_fd to_supervisor, unique_fd to_reaper) {
         int const passed[2] = {to_supervisor.get(), to_reaper.get()};
-        iovec io[2] = {{const_cast<birth_wish*>(&wish), sizeof wish}, {const_cast<sock_filter*>(filter.program.data()), filter.program.size() * sizeof(sock_filter)}};
-        alignas(cmsghdr) char control[CMSG_SPACE(sizeof passed)]{};
-        msghdr all{};
-        all.msg_iov = io, all.msg_iovlen = 2;
-        all.msg_control = control, all.msg_controllen = sizeof control;
-        auto* const header = CMSG_FIRSTHDR(&all);
-        header->cmsg_level = SOL_SOCKET, header->cmsg_type = SCM_RIGHTS, header->cmsg_len = CMSG_LEN(sizeof passed);
-        std::memcpy(CMSG_DATA(header), passed, sizeof passed);
-        if (::sendmsg(socket_.get(), &all, MSG_NOSIGNAL) < 0) return last_error("ask the template of a sandbox");
+        iovec const program{const_cast<sock_filter*>(filter.program.data()), filter.program.size() * sizeof(sock_filter)};
+        if (!send_packet(socket_.get(), {bytes_of(wish), program}, passed)) return last_error("ask the template of a sandbox");
         return asked_++;
     }
     /// The pid of the supervisor. Answers come in the order of the requests; answers that nobody has waited for yet are

@@ -7,6 +7,7 @@
 // the copy to its parent. The file is opened and checked once: all runs of a session use the same file, even if another file
 // has its name by then.
 #pragma once
+#include <sb/core/channel.hpp>
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
@@ -22,7 +23,6 @@
 #include <sched.h>
 #include <string>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,10 +34,9 @@ namespace detail {
 
 /// A read-only copy of the mount of a single file; empty where this is impossible.
 inline unique_fd copy_read_only(files::pinned const& file) {
-    int ends[2];
-    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return unique_fd{};
-    unique_fd const ours{ends[0]};
-    unique_fd theirs{ends[1]};
+    auto between = make_channel();
+    if (between.has_error()) return unique_fd{};
+    auto& [ours, theirs] = *between;
     auto const pid = ::fork();
     if (pid == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -46,17 +45,16 @@ inline unique_fd copy_read_only(files::pinned const& file) {
             if (auto const here = file.here(); !here.has_error()) copy = files::copy_mount(here->get(), {}, false);
         if (!copy.has_error() && !files::change_mount(copy->get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC).has_error()) {
             int const one[] = {copy->get()};
-            (void)process::send_message(theirs.get(), {process::word::done, 0}, one, 1);
+            (void)process::send_message(theirs.get(), {process::word::done, 0}, one);
         }
         ::_exit(0);
     }
     theirs.reset();
     process::message text;
-    int fds[process::most_passed];
-    std::size_t count = 0;
-    bool const said = pid > 0 && process::receive_message(ours.get(), text, fds, count) && count == 1;
+    passed_files came;
+    bool const said = pid > 0 && process::receive_message(ours.get(), text, came);
     while (pid > 0 && ::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {}
-    return unique_fd{said ? fds[0] : -1};
+    return said ? came.take() : unique_fd{};
 }
 
 } // namespace detail

@@ -183,12 +183,12 @@ private:
                 if (opened.has_error()) return not_made(opened.error());
                 in = std::move(*opened);
             }
-            int ends[process::most_passed] = {in.get()};
+            int ends[most_passed] = {in.get()};
             std::size_t count = 1;
             for (int pipe = 0; pipe < (what.reports ? 3 : 2); ++pipe)
                 ends[count++] = made.from[pipe] >= 0 ? pool_.far(made.from[pipe]) : far[pipe].get();
             if (what.group >= 0) ends[count++] = what.group;
-            if (!process::send_message(by_->socket.get(), {process::word::start, i}, ends, count)) return not_made(last_error("send to the reaper"));
+            if (!process::send_message(by_->socket.get(), {process::word::start, i}, {ends, count})) return not_made(last_error("send to the reaper"));
             by_->ahead = next;
             if (what.copies > 1 && what.held.wall_ns >= 0 && monotonic_ns() - first_ns_ > what.held.wall_ns) end_all(killer::wall);
         }
@@ -333,11 +333,9 @@ private:
 
     void hear_reaper(int flags = 0) {
         process::message text;
-        int fds[process::most_passed];
-        std::size_t count = 0;
-        bool const said = process::receive_message(by_->socket.get(), text, fds, count, flags);
+        passed_files none;
+        bool const said = process::receive_message(by_->socket.get(), text, none, flags);
         if (!said && flags != 0 && errno == EAGAIN) return;
-        for (std::size_t i = 0; i < count; ++i) ::close(fds[i]);
         if (said && text.what == process::word::done) done_ = true;
         if (said) return;
         done_ = got_.reaper_lost = true;
