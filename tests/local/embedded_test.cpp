@@ -85,7 +85,7 @@ TEST_CASE("what a killed worker's run had started dies with the pool") {
     job.in = "/dev/null";
     job.setup.wall_ns = 600'000'000'000;
     auto& worker = pool->workers().front();
-    REQUIRE_FALSE(worker.send(job).has_error());
+    REQUIRE_FALSE(worker.send({job}).has_error());
     auto text = sb::read_file(told);
     for (; text.has_error(); text = sb::read_file(told)) ::usleep(1000);
     ::unlink(told.c_str());

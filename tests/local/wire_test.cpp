@@ -63,8 +63,9 @@ TEST_CASE("a message may be long, and half a message is none") {
     socket_pair between;
     std::string const text(3'000'000, 'y');
     std::thread sending{[&] {
-        (void)send_message(between.ends[1], text);
-        (void)send_message(between.ends[1], "short");
+        outbox sender;
+        sender.put(text), sender.put("short");
+        (void)sender.send(between.ends[1], true);
         std::size_t const promised = 100;
         (void)::send(between.ends[1], &promised, sizeof promised, 0);
         (void)::send(between.ends[1], "half", 4, 0);

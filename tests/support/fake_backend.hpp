@@ -14,12 +14,14 @@ class fake_lane final : public sb::run::lane {
 public:
     fake_lane(std::size_t number, fake_script script) : number_{number}, script_{std::move(script)} { (void)!::pipe2(ends_, O_CLOEXEC); }
     ~fake_lane() override { ::close(ends_[0]), ::close(ends_[1]); }
-    sb::result<void> start(sb::run::job const& what) override {
-        auto const answers = script_(number_, jobs_++);
-        for (int i = 0; i < (answers > 1 ? answers : 1); ++i) {
-            sb::run::outcome made;
-            made.number = what.number, made.copies = what.setup.copies, made.wall_s = 0.25;
-            if (answers != 0) owed_.push_back(made), (void)!::write(ends_[1], answers < 0 ? "d" : "a", 1);
+    sb::result<void> start(std::vector<sb::run::job> const& what) override {
+        for (auto const& each : what) {
+            auto const answers = script_(number_, jobs_++);
+            for (int i = 0; i < (answers < 0 ? 1 : answers); ++i) {
+                auto& made = owed_.emplace_back();
+                made.number = each.number, made.copies = each.setup.copies, made.wall_s = 0.25;
+                (void)!::write(ends_[1], answers < 0 ? "d" : "a", 1);
+            }
         }
         return {};
     }

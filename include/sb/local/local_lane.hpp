@@ -22,10 +22,12 @@ public:
     /// Both belong to the backend, and outlive the lane.
     local_lane(worker& by, files::session_folder& folder) : by_{&by}, folder_{&folder} {}
 
-    result<void> start(run::job const& what) override {
+    result<void> start(std::vector<run::job> const& what) override {
         SB_CHECK(by_->send(what));
-        auto& asked = begun_.emplace_back(); // needed to read its answer
-        asked.number = what.number, asked.setup = what.setup, asked.is_check = what.is_check;
+        for (auto const& each : what) {
+            auto& asked = begun_.emplace_back(); // needed to read its answer
+            asked.number = each.number, asked.setup = each.setup, asked.is_check = each.is_check;
+        }
         return {};
     }
     int descriptor() const override { return by_->socket(); }

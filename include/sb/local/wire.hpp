@@ -126,13 +126,6 @@ private:
     std::string left_;
 };
 
-inline result<void> send_message(int socket, std::string_view text) {
-    outbox one;
-    one.put(text);
-    if (!one.send(socket, true)) return last_error("send to a worker");
-    return {};
-}
-
 /// Incoming messages; one read of the socket may bring several.
 class inbox {
 public:

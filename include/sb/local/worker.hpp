@@ -95,24 +95,18 @@ public:
     int out() const noexcept { return out_.get(); }
     int err() const noexcept { return err_.get(); }
 
-    result<void> send(run::job const& job) {
-        packer wire;
-        wire(errand::run);
-        pass_job(wire, job);
-        return send_message(socket_.get(), wire.text());
+    result<void> send(std::vector<run::job> const& jobs) {
+        outbox orders;
+        for (auto const& each : jobs) {
+            packer wire;
+            wire(errand::run);
+            pass_job(wire, each);
+            orders.put(wire.text());
+        }
+        return send_all(orders);
     }
-    result<void> send_keep(std::string const& name) {
-        packer wire;
-        wire(errand::keep);
-        wire(name);
-        return send_message(socket_.get(), wire.text());
-    }
-    result<void> send_prepare(int level) {
-        packer wire;
-        wire(errand::prepare);
-        wire(level);
-        return send_message(socket_.get(), wire.text());
-    }
+    result<void> send_keep(std::string const& name) { return send(errand::keep, name); }
+    result<void> send_prepare(int level) { return send(errand::prepare, level); }
     /// Reads the answers that are there, without waiting for more; false when the worker is gone. A worker sends as much of
     /// an answer as there is room for, and then makes its next run.
     bool look_for_answers() { return answers_.take_in(socket_.get(), MSG_DONTWAIT); }
@@ -149,6 +143,19 @@ public:
     }
 
 private:
+    template <class What>
+    result<void> send(errand order, What const& about) {
+        packer wire;
+        wire(order), wire(about);
+        outbox orders;
+        orders.put(wire.text());
+        return send_all(orders);
+    }
+    result<void> send_all(outbox& orders) {
+        if (!orders.send(socket_.get(), true)) return last_error("send to a worker");
+        return {};
+    }
+
     /// Separates what others use of the machine from what we use.
     struct usage_watch {
         machine::noise_watch looks;

@@ -56,8 +56,8 @@ struct outcome {
 class lane {
 public:
     virtual ~lane() = default;
-    /// Begins the job, or queues it behind earlier jobs. Does not wait.
-    virtual result<void> start(job const& what) = 0;
+    /// Begins the first of these jobs, or queues it behind earlier jobs, and the others behind it. Does not wait.
+    virtual result<void> start(std::vector<job> const& what) = 0;
     /// Readable when `take` may have something new. The caller may change its flags.
     virtual int descriptor() const = 0;
     /// The next outcome, in the order of the jobs; no value when there is none yet. An error: the lane is dead.

@@ -182,6 +182,7 @@ private:
             session_loop::calls use;
             use.busy = [this](std::size_t i) { return !queues_[i].places.empty(); };
             use.due_ns = [this](std::size_t i) { return due_ns(queues_[i]); };
+            use.has_enough = [this](std::size_t i) { return queues_[i].places.size() > most_ahead / 2; };
             use.ready = [this](std::size_t i) { return take_answers(i); };
             use.overdue = [this](std::size_t i) {
                 lanes_[i]->stop();
@@ -198,20 +199,23 @@ private:
         return queue.begun_ns + wall_ns + static_cast<std::int64_t>(options_.patience_s * 1e9);
     }
 
-    /// Gives a lane the runs that it should have queued.
+    /// Gives a lane the runs that it should have queued, once half of them are done.
     result<void> fill(std::size_t i) {
         auto& queue = queues_[i];
+        if (2 * queue.places.size() > queue.ahead) return {};
         auto const many_left = plan_.size() - next_ > queues_.size() * most_ahead;
+        std::vector<job> begun;
         while (open_ && next_ < plan_.size() && queue.places.size() < (many_left ? queue.ahead : std::min(queue.ahead, few_ahead))) {
             auto planned = plan_.at(next_++);
             if (planned.rep >= 0 && done_->contains(planned.run_id)) continue;
             if (queue.places.empty()) queue.begun_ns = monotonic_ns();
-            SB_CHECK(begin(*lanes_[i], queue.places.emplace_back(), std::move(planned)));
+            SB_TRY(auto next, job_for(queue.places.emplace_back(), std::move(planned)));
+            begun.push_back(std::move(next));
         }
-        return {};
+        return begun.empty() ? result<void>{} : lanes_[i]->start(begun);
     }
 
-    result<void> begin(lane& into, place& at, planned_run planned) {
+    result<job> job_for(place& at, planned_run planned) {
         SB_TRY(at.ready, prepared_.at(planned.preset));
         at.planned = std::move(planned);
         auto const& ready = *at.ready;
@@ -228,7 +232,8 @@ private:
         what.wait_tree = options_.wait_tree;
         what.reports = true;
         what.keep_output = keeps_output();
-        return start(into, at, what);
+        number(at, what);
+        return what;
     }
     /// The check gets the output on its standard input, and the run's folders as the run left them.
     result<void> begin_check(lane& into, place& at) {
@@ -239,12 +244,12 @@ private:
         what.environment = as_strings(check_variables(prepared_.variables_of(*at.ready->preset, at.ready->held, at.planned.seed), prepared_.seen(), options_.check));
         what.setup = setup_of_check(at.ready->held.setup, options_.check_timeout_s);
         what.is_check = true;
-        return start(into, at, what);
+        number(at, what);
+        return into.start({what});
     }
-    result<void> start(lane& into, place& at, job& what) {
+    void number(place& at, job& what) {
         at.number = what.number = ++jobs_;
         at.wall_ns = what.setup.wall_ns;
-        return into.start(what);
     }
 
     /// Takes all answers that have come.
