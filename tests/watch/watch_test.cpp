@@ -252,7 +252,7 @@ TEST_CASE("a report channel without end is kept up to its bound and takes next t
     CHECK(spent() - before < 2 * looks + 0.02);
     CHECK(got.killed_by == killer::wall);
     REQUIRE(got.reports.size() == 1);
-    CHECK(got.reports[0].size() == sb::watch::watcher::most_report_bytes);
+    CHECK(got.reports[0].size() == sb::watch::copy_streams::most_report_bytes);
     CHECK(got.reports_cut);
 }
 

@@ -125,7 +125,7 @@ private:
             log.warn(cat("report channel: ", all.reserved, all.reserved == 1 ? " number" : " numbers", " under reserved names (", names, ") ignored"));
         }
         if (all.cut_reports > 0)
-            log.warn(cat("report channel: ", all.cut_reports, all.cut_reports == 1 ? " run" : " runs", " wrote more than ", watch::watcher::most_report_bytes >> 10, " KiB or ",
+            log.warn(cat("report channel: ", all.cut_reports, all.cut_reports == 1 ? " run" : " runs", " wrote more than ", watch::copy_streams::most_report_bytes >> 10, " KiB or ",
                          run::most_report_lines, " lines; the rest was not read"));
     }
 

@@ -9,14 +9,12 @@
 // one of their ends delays nothing.
 #pragma once
 #include <sb/core/clock.hpp>
-#include <sb/files/disk_full.hpp>
 #include <sb/machine/cpus.hpp>
-#include <sb/machine/file_count.hpp>
-#include <sb/machine/kernel_memory.hpp>
 #include <sb/process/privileges.hpp>
 #include <sb/process/reaper_link.hpp>
+#include <sb/watch/copy_streams.hpp>
 #include <sb/watch/job.hpp>
-#include <sb/watch/pipe_pool.hpp>
+#include <sb/watch/limit_watches.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -44,8 +42,6 @@ struct watch_calls {
 
 class watcher {
 public:
-    static constexpr std::size_t most_report_bytes = std::size_t{256} << 10; ///< for each copy
-
     /// Blocks SIGTERM in this thread for good: SIGTERM ends a run in progress and is remembered. `keep_out` and `keep_err`
     /// are files for `job::keep_output`, -1 for none.
     static result<watcher> make(int keep_out = -1, int keep_err = -1) {
@@ -71,7 +67,7 @@ public:
     /// the reaper at the other end of `by`.
     outcome run(job const& what, process::order_room& room, process::reaper_link& by, watch_calls const& calls = {}) {
         got_ = {};
-        copies_.clear();
+        streams_.begin(what);
         room_ = &room, by_ = &by, calls_ = &calls;
         done_ = stopping_ = false;
         reports_ = nullptr;
@@ -86,26 +82,12 @@ public:
         find_first_ns_ = calls.spare && by.alone && what.copies == 1 ? first_ns_ : -1;
         follow(what);
         first_end_.reset();
-        read_dry();
+        streams_.read_dry(waiting_);
         return collect();
     }
 
 private:
-    struct stream {
-        unique_fd end;
-        capture into;
-    };
-    struct copy {
-        stream out, err;
-        unique_fd report;
-        std::string reported;
-        std::int64_t report_rests_until = 0; // bytes beyond those that are kept are read slowly
-        bool waits_for_report = false; // in the current poll
-        int from[3] = {-1, -1, -1}; // pool numbers of these pipes, to give them back
-    };
-
-    watcher(unique_fd signals, int keep_out, int keep_err)
-        : signals_{std::move(signals)}, keep_out_{keep_out}, keep_err_{keep_err}, block_{std::make_unique<char[]>(block_size)} {
+    watcher(unique_fd signals, int keep_out, int keep_err) : signals_{std::move(signals)}, streams_{keep_out, keep_err} {
         ::getrlimit(RLIMIT_NOFILE, &open_files_);
         auto raised = open_files_; // many copies need many pipes; the children get the old limit back
         raised.rlim_cur = raised.rlim_max;
@@ -141,54 +123,32 @@ private:
         SB_CHECK(write_order(what));
         got_.started_ns = wall_ns();
         first_ns_ = monotonic_ns();
-        sockets_.begin(what.sockets, first_ns_);
-        kernel_.begin(what.sockets, by_->alone ? by_->pid : -1, cpus_online_, first_ns_);
-        disk_full_.begin(what.scratch, what.held.scratch_bytes, what.held.scratch_inodes, first_ns_);
-        files_.begin(what.held.all_files, what.held.file_shares, by_->alone ? by_->pid : -1, cpus_online_, first_ns_);
-        copies_.reserve(static_cast<std::size_t>(what.copies));
+        limits_.begin(what, by_->alone ? by_->pid : -1, first_ns_);
         for (int i = 0; i < what.copies && got_.killed_by == killer::nobody; ++i) {
             unique_fd in;
             if (by_->ahead.number == 0 || !suits_ahead(what)) { // a waiting child has opened it already
                 SB_TRY(in, open_input(what));
             }
-            bool const keep = what.keep_output && i == 0;
-            auto& made = copies_.emplace_back(copy{{unique_fd{}, capture{what.held.output_bytes, keep ? keep_out_ : -1}},
-                                                   {unique_fd{}, capture{what.held.output_bytes, keep ? keep_err_ : -1}},
-                                                   unique_fd{},
-                                                   {},
-                                                   0,
-                                                   false,
-                                                   {-1, -1, -1}});
-            unique_fd far[3];
-            auto const not_made = [&](error const& why) {
-                take_back(made);
-                copies_.pop_back();
-                return why;
-            };
-            auto const piped = lend_pipe(made.out.end, far[0], made.from[0]);
-            if (piped.has_error()) return not_made(piped.error());
-            auto const also = lend_pipe(made.err.end, far[1], made.from[1]);
-            if (also.has_error()) return not_made(also.error());
-            if (what.reports) {
-                auto const third = lend_pipe(made.report, far[2], made.from[2]);
-                if (third.has_error()) return not_made(third.error());
-            }
+            SB_CHECK(streams_.add(what, by_->alone));
             auto const next = ask_ahead(what);
-            if (call_ahead(what, made)) {
+            if (call_ahead(what)) {
                 by_->ahead = next;
                 continue;
             }
+            auto const not_made = [&](error const& why) {
+                streams_.drop_last();
+                return why;
+            };
             if (!in) {
                 auto opened = open_input(what);
                 if (opened.has_error()) return not_made(opened.error());
                 in = std::move(*opened);
             }
             int ends[most_passed] = {in.get()};
-            std::size_t count = 1;
-            for (int pipe = 0; pipe < (what.reports ? 3 : 2); ++pipe)
-                ends[count++] = made.from[pipe] >= 0 ? pool_.far(made.from[pipe]) : far[pipe].get();
+            std::size_t count = 1 + streams_.far_ends(ends + 1);
             if (what.group >= 0) ends[count++] = what.group;
             if (!process::send_message(by_->socket.get(), {process::word::start, i}, {ends, count})) return not_made(last_error("send to the reaper"));
+            streams_.forget_far_ends();
             by_->ahead = next;
             if (what.copies > 1 && what.held.wall_ns >= 0 && monotonic_ns() - first_ns_ > what.held.wall_ns) end_all(killer::wall);
         }
@@ -204,22 +164,6 @@ private:
         if (facts.st_nlink == 0) return system_error(cat("open ", what.in_called, ": ", std::strerror(ENOENT), "; it was removed or replaced"));
         return in;
     }
-    /// In a sandbox it takes a pipe of the pool, because after a run nobody else has an end of it. Elsewhere it makes a new
-    /// one, because a process may have fled with an end; `far` is then the end to pass on.
-    result<void> lend_pipe(unique_fd& near, unique_fd& far, int& from) {
-        if (by_->alone && pool_.has_room()) {
-            SB_TRY(near, pool_.lend(from));
-            return {};
-        }
-        SB_TRY(auto ends, make_stream());
-        near = std::move(ends.read), far = std::move(ends.write);
-        return {};
-    }
-    void take_back(copy& one) {
-        unique_fd* const ends[] = {&one.out.end, &one.err.end, &one.report};
-        for (int i = 0; i < 3; ++i)
-            if (one.from[i] >= 0) pool_.take_back(std::move(*ends[i]), one.from[i], dry_ && !got_.reaper_lost);
-    }
 
     /// A child that another run of this kind could use. It waits where the run will be, so not in a group that is made anew.
     bool suits_ahead(job const& what) const {
@@ -230,14 +174,12 @@ private:
     process::reaper_link::child_ahead ask_ahead(job const& what) {
         if (!calls_->again || !suits_ahead(what) || what.held.tree_memory_bytes >= 0 || what.held.tree_cores >= 0) return {};
         room_->order().ahead = room_->ahead().expect();
-        return {room_->order().ahead, pool_.replaced()};
+        return {room_->order().ahead, streams_.replaced()};
     }
     /// True when the waiting child has been told to go on.
-    bool call_ahead(job const& what, copy const& made) {
+    bool call_ahead(job const& what) {
         auto const [number, pipes] = std::exchange(by_->ahead, {});
-        if (number == 0 || pipes != pool_.replaced() || !suits_ahead(what)) return false;
-        for (int i = 0; i < 3; ++i)
-            if (made.from[i] != i) return false;
+        if (number == 0 || pipes != streams_.replaced() || !suits_ahead(what) || !streams_.has_first_pipes()) return false;
         got_.called = room_->ahead().call(number);
         return got_.called;
     }
@@ -256,14 +198,11 @@ private:
                 got_.reaper_lost = true;
                 patience_ns_ = -1;
             }
-            disk_full_.look(now);
-            if (!stopping_ && files_.look(now)) end_all(killer::files);
-            if (!stopping_ && sockets_.look(now)) end_all(killer::sockets);
-            if (!stopping_ && kernel_.look(now)) end_all(killer::kernel_memory);
+            limits_.look_at_disk(now);
+            if (auto const over = stopping_ ? killer::nobody : limits_.look(now); over != killer::nobody) end_all(over);
             if (find_first_ns_ >= 0 && now >= find_first_ns_) find_first(now);
             wait_for(stopping_ ? patience_ns_ : due, now);
-            for (auto& c : copies_)
-                if (c.out.into.over() || c.err.into.over()) end_all(killer::output);
+            if (streams_.over()) end_all(killer::output);
             if (stop_) end_all(killer::request);
         }
     }
@@ -286,28 +225,20 @@ private:
         waiting_.clear();
         waiting_.push_back({signals_.get(), POLLIN, 0});
         waiting_.push_back({by_->socket.get(), POLLIN, 0});
-        auto const watch = [&](unique_fd const& fd) {
-            if (fd) waiting_.push_back({fd.get(), POLLIN, 0}); // closed descriptors are left out: poll takes as many as may be open
+        auto const sooner = [&](std::int64_t at) {
+            if (at >= 0) until = until < 0 ? at : std::min(until, at);
         };
-        for (auto& c : copies_) {
-            c.waits_for_report = c.report && c.report_rests_until <= now;
-            if (c.report && !c.waits_for_report) until = until < 0 ? c.report_rests_until : std::min(until, c.report_rests_until);
-            watch(c.out.end), watch(c.err.end);
-            if (c.waits_for_report) watch(c.report);
-        }
-        watch(first_end_);
+        sooner(streams_.wait_with(waiting_, now));
+        if (first_end_) waiting_.push_back({first_end_.get(), POLLIN, 0});
+        if (!stopping_) sooner(limits_.due_ns());
+        sooner(find_first_ns_);
         timespec left{};
-        if (auto const look = disk_full_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
-        if (auto const look = files_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
-        if (auto const look = kernel_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
-        if (auto const look = sockets_.due_ns(); look >= 0 && !stopping_) until = until < 0 ? look : std::min(until, look);
-        if (find_first_ns_ >= 0) until = until < 0 ? find_first_ns_ : std::min(until, find_first_ns_);
         if (until >= 0) {
             auto const ns = std::max<std::int64_t>(until - now, 0);
             left = {ns / 1'000'000'000, ns % 1'000'000'000};
         }
         if (::ppoll(waiting_.data(), waiting_.size(), until < 0 ? nullptr : &left, nullptr) <= 0) return;
-        drain_ready(2);
+        streams_.drain_ready(waiting_.data() + 2);
         if (waiting_[0].revents) read_signals();
         if (waiting_[1].revents) hear_reaper();
         else if (first_end_ && waiting_.back().revents) expect_reaper();
@@ -342,53 +273,6 @@ private:
         if (!by_->alone) process::kill_children(); // its orphans come to us, if we adopt orphans
     }
 
-    /// Reads once and never waits; false when there was nothing, now or at the end.
-    bool read_some(unique_fd& from, std::string_view& block) {
-        auto const n = retry([&] { return ::read(from.get(), block_.get(), block_size); });
-        if (n < 0 && errno == EAGAIN) return false;
-        if (n <= 0) return from.reset(), false;
-        block = {block_.get(), static_cast<std::size_t>(n)};
-        return true;
-    }
-    void drain(stream& s) {
-        std::string_view block;
-        if (read_some(s.end, block)) s.into.take(block);
-    }
-    void drain_report(copy& c) {
-        std::string_view block;
-        if (!read_some(c.report, block)) return;
-        auto const room = most_report_bytes - c.reported.size();
-        if (block.size() > room) got_.reports_cut = true;
-        c.reported.append(block.substr(0, room));
-        if (c.reported.size() == most_report_bytes) c.report_rests_until = monotonic_ns() + report_rest_ns;
-    }
-    /// Reads what is already in the pipes. No process of the tree is left to write more.
-    void read_dry() {
-        dry_ = false;
-        // bounded: a stranger who got the other end may still be writing
-        for (int i = 0; i < most_dry_reads; ++i) {
-            waiting_.clear();
-            auto const watch = [&](unique_fd const& fd) {
-                if (fd) waiting_.push_back({fd.get(), POLLIN, 0});
-            };
-            for (auto& c : copies_) c.waits_for_report = static_cast<bool>(c.report), watch(c.out.end), watch(c.err.end), watch(c.report);
-            if (waiting_.empty() || ::poll(waiting_.data(), waiting_.size(), 0) == 0) {
-                dry_ = true;
-                return;
-            }
-            drain_ready(0);
-        }
-    }
-    void drain_ready(std::size_t i) {
-        auto const ready = [&](unique_fd const& fd) { return fd && waiting_[i++].revents != 0; };
-        for (auto& c : copies_) {
-            bool const out = ready(c.out.end), err = ready(c.err.end), report = c.waits_for_report && ready(c.report); // before any is closed
-            if (out) drain(c.out);
-            if (err) drain(c.err);
-            if (report) drain_report(c);
-        }
-    }
-
     void read_signals() {
         signalfd_siginfo all[8];
         for (;;) {
@@ -403,7 +287,7 @@ private:
         auto const& order = room_->order();
         auto const tree = order.tree; // read once: others can write to this memory
         auto first = std::int64_t{0}, last = std::int64_t{0};
-        for (std::size_t i = 0; i < copies_.size(); ++i) {
+        for (std::size_t i = 0; i < streams_.size(); ++i) {
             auto const said = reports_[i];
             auto& how = got_.copies.emplace_back();
             how.failure = said.failure;
@@ -433,50 +317,34 @@ private:
         } else {
             got_.reaper_lost = true;
         }
-        got_.scratch_full = disk_full_.was_full();
+        got_.scratch_full = limits_.disk_was_full();
         got_.wall_s = static_cast<double>(last - first) / 1e9;
         auto const bad = std::find_if(got_.copies.begin(), got_.copies.end(), [](copy_end const& c) { return c.failure || c.status != 0; });
         got_.shown = bad == got_.copies.end() ? 0 : static_cast<std::size_t>(bad - got_.copies.begin());
-        for (auto& c : copies_) take_back(c);
-        for (auto& c : copies_)
-            if (!c.reported.empty()) got_.reports.push_back(std::move(c.reported));
-        if (!copies_.empty()) {
-            got_.out = copies_[got_.shown].out.into.finish();
-            got_.err = copies_[got_.shown].err.into.finish();
-        }
+        streams_.hand_over(got_, !got_.reaper_lost);
         return std::move(got_);
     }
 
     static constexpr std::int64_t first_look_ns = 150'000; // until a reaper that slept has started its first child
     static constexpr std::int64_t counting_ns = 50'000; // the longest time that a reaper takes if nothing else is left to end
     static constexpr std::uint64_t no_pipes = ~std::uint64_t{0};
-    static constexpr std::size_t block_size = std::size_t{64} << 10; // a pipe's capacity
-    static constexpr std::int64_t report_rest_ns = 10'000'000; // one pipe capacity per rest: an endless writer costs next to nothing and never waits forever
-    static constexpr int most_dry_reads = 64; // four times the capacity of a pipe
     static constexpr std::int64_t most_late = 1'000'000'000; // the longest delay of an exec, on a starved machine
     static constexpr std::int64_t patience = 6'000'000; // for a reaper to kill and count; after that it is killed too
 
     unique_fd signals_;
-    int keep_out_, keep_err_;
-    std::unique_ptr<char[]> block_;
+    copy_streams streams_;
+    limit_watches limits_;
     rlimit open_files_{};
     process::order_room* room_ = nullptr;
     process::reaper_link* by_ = nullptr;
     watch_calls const* calls_ = nullptr;
     process::copy_report* reports_ = nullptr;
-    std::vector<copy> copies_;
-    pipe_pool pool_;
     std::vector<pollfd> waiting_;
     outcome got_;
-    files::disk_full_watch disk_full_;
-    machine::file_watch files_;
-    int cpus_online_ = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-    machine::socket_watch sockets_;
-    machine::kernel_memory_watch kernel_;
     unique_fd first_end_; // readable when the first process has ended
     std::int64_t find_first_ns_ = -1; // when to look for it; -1: never again
     std::int64_t first_ns_ = 0, patience_ns_ = -1;
-    bool stop_ = false, stopping_ = false, done_ = false, dry_ = false;
+    bool stop_ = false, stopping_ = false, done_ = false;
 };
 
 } // namespace sb::watch
