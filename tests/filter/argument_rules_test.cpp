@@ -2,6 +2,7 @@
 // Calls whose arguments decide, by the answers that the whole program gives to them.
 #include "support/child.hpp"
 #include "support/filter.hpp"
+#include <sb/filter/argument_rules.hpp>
 #include <csignal>
 #include <cstdint>
 #include <fcntl.h>

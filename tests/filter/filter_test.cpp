@@ -3,6 +3,7 @@
 #include "support/child.hpp"
 #include "support/filter.hpp"
 #include <sb/core/fd.hpp>
+#include <sb/filter/filter.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
