@@ -3,6 +3,7 @@
 #include "support/victim.hpp"
 #include <sb/core/sha256.hpp>
 #include <sb/files/folder.hpp>
+#include <sb/watch/watch.hpp>
 #include <algorithm>
 #include <charconv>
 #include <csignal>
