@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <linux/fs.h>
 #include <sb/files/pinned.hpp>
-#include <sb/sandbox/public_etc.hpp>
+#include <sb/sandbox/view.hpp>
 
 using namespace sb::files;
 using namespace sb::test;
@@ -137,29 +137,4 @@ TEST_CASE("no workspace is the system, the kernel's, or what holds a home", "[pi
         return ::mount("proc", (top / "again").c_str(), "proc", 0, nullptr) == 0 && refused(top / "again") ? 0 : -1;
     });
     REQUIRE(told == 0);
-}
-
-TEST_CASE("of /etc what everybody may read is shown, and of a folder with closed parts the rest", "[pinned]") {
-    folder top;
-    make(top / "open"), make(top / "small"), make(top / "mixed"), make(top / "mixed/closed", 0750), make(top / "mixed/inner"), make(top / "closed", 0710), make(top / "deep");
-    make(top / "deep/private", 0710), make(top / "deep/certs");
-    for (int i = 0; i < 30; ++i) put(top / sb::cat("open/", i), "x");
-    for (auto const* const name : {"small/one", "small/two", "mixed/public", "mixed/group", "mixed/inner/file", "mixed/closed/key", "closed/key", "file", "secret", "deep/certs/a"}) put(top / name, "x");
-    for (auto const* const name : {"mixed/group", "secret"}) REQUIRE(::chmod((top / name).c_str(), 0640) == 0);
-    REQUIRE(::symlink("nowhere", (top / "mixed/link").c_str()) == 0);
-    sb::unique_fd const at{::open(top.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-    auto const names = [&](bool by_all, std::vector<std::string_view> const& asked) {
-        auto found = sb::sandbox::public_etc{at.get(), by_all}.of(asked);
-        std::sort(found.begin(), found.end());
-        return found;
-    };
-    using list = std::vector<std::string>;
-    REQUIRE(names(true, {"open", "file", "secret", "none"}) == list{"file", "open"});
-    REQUIRE(names(true, {"small"}) == list{"small/one", "small/two"});
-    REQUIRE(names(true, {"mixed"}) == list{"mixed/inner/file", "mixed/link", "mixed/public"});
-    REQUIRE(names(true, {"closed", "closed/key", "deep/private", "deep/certs"}) == list{"deep/certs/a"});
-    REQUIRE(names(false, {"secret"}) == list{"secret"});
-    put(top / "small/program", "x");
-    REQUIRE(::chmod((top / "small/program").c_str(), 0755) == 0);
-    REQUIRE(names(true, {"small"}) == list{"small"}); // a copy would lose that it can be executed
 }

@@ -6,6 +6,7 @@
 #include <linux/fs.h>
 #include <sb/cgroup/cgroup_remove.hpp>
 #include <sb/files/copy_tree.hpp>
+#include <sb/files/remove_tree.hpp>
 #include <sb/files/workspace.hpp>
 #include <sys/prctl.h>
 #include <sys/resource.h>
