@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
+// Tests of task_limit.hpp and task_limit_here.hpp.
 // A sandbox whose namespaces hold how many processes and threads there may be: to the one, known when it was in the way, and
 // without a trace in the program.
 #include "support/kernel.hpp"
 #include "support/victim.hpp"
 #include <sb/files/path.hpp>
+#include <sb/process/task_limit.hpp>
 #include <sb/process/task_limit_here.hpp>
 #include <sb/sandbox/instance.hpp>
 #include <csignal>
@@ -126,4 +128,41 @@ TEST_CASE("such a sandbox ends as a whole when its supervisor is killed, and by 
         return;
     }
     FAIL("no reaper answers in time");
+}
+
+TEST_CASE("whether namespaces can hold the limit is found out by trying, and the kernel's version agrees", "[sandbox]") {
+    NEEDS_ISOLATION();
+    auto const user = choose_payload_user().value();
+    auto const can = can_limit_tasks(user);
+    INFO((can.has_error() ? can.error().what : std::string{"they can"}));
+    CHECK(can.has_error() == !kernel::is_at_least(6, 14));
+    if (can.has_error()) CHECK_THAT(can.error().what, Catch::Matchers::Contains("pid_max"));
+    // in a namespace where nobody may mount, map or clone, it is the reason that is told
+    auto const nobody = can_limit_tasks({static_cast<uid_t>(-1), static_cast<gid_t>(-1)});
+    CHECK(nobody.has_error());
+}
+
+TEST_CASE("numbers that were given are counted by the caller's namespace, each once", "[sandbox]") {
+    NEEDS_ISOLATION();
+    auto const said = tried_inside(choose_payload_user().value(), CLONE_NEWPID, []() -> sb::result<std::string> {
+        int status = -1;
+        auto const first = ::fork(); // process 1 of the namespace
+        if (first == 0) {
+            ::mount("proc", "/proc", "proc", 0, nullptr);
+            auto const before = numbers_given();
+            for (int i = 0; i < 3; ++i) {
+                auto const child = ::fork();
+                if (child == 0) ::_exit(0);
+                ::waitpid(child, nullptr, 0);
+            }
+            auto const after = numbers_given();
+            ::_exit(before < 0 ? 100 : static_cast<int>(after - before));
+        }
+        ::waitpid(first, &status, 0);
+        return sb::cat(WEXITSTATUS(status));
+    });
+    INFO((said.has_error() ? said.error().what : std::string{}));
+    REQUIRE_FALSE(said.has_error());
+    if (::access("/proc/sys/kernel/ns_last_pid", R_OK) != 0) CHECK(*said == "100");
+    else CHECK(*said == "3");
 }

@@ -202,6 +202,7 @@ private:
 
         step = spawn_step::descriptors;
         int in = what.in_path ? ::open(what.in_path, O_RDONLY) : what.in;
+        if (what.in_path && in < 0) return false;
         int out = what.out, err = what.err, report = what.report;
         if (!move_up(in) || !move_up(out) || !move_up(err) || !move_up(report)) return false;
         if (::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) return false;
