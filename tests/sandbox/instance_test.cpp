@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
 // A sandbox that is used again: whatever a run leaves behind, the next one sees nothing of it. The soiler (tests/victims/)
 // leaves it, and says what the next one sees.
-#include <sb/files/folder.hpp>
 #include "support/sandbox_slot.hpp"
 #include "support/child.hpp"
+#include <sb/files/folder.hpp>
+#include <sb/sandbox/instance.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <elf.h>
 #include <memory>
 #include <string>
 #include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -165,26 +164,6 @@ bool tmpfs_keeps_marks() {
     return ::fsetxattr(file.get(), "user.marks", "y", 1, 0) == 0;
 }
 
-/// The soiler, whose data are code too.
-void put_soiler_with_writable_code(std::string const& to) {
-    auto program = sb::read_file(victim_path().substr(0, victim_path().rfind('/')) + "/soiler").value();
-    Elf64_Ehdr head;
-    REQUIRE(program.size() > sizeof head);
-    std::memcpy(&head, program.data(), sizeof head);
-    int changed = 0;
-    for (std::size_t i = 0; i < head.e_phnum; ++i) {
-        Elf64_Phdr segment;
-        auto* const at = program.data() + head.e_phoff + i * sizeof segment;
-        std::memcpy(&segment, at, sizeof segment);
-        if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_W)) continue;
-        segment.p_flags |= PF_X, ++changed;
-        std::memcpy(at, &segment, sizeof segment);
-    }
-    REQUIRE(changed > 0);
-    put(to, program);
-    REQUIRE(::chmod(to.c_str(), 0755) == 0);
-}
-
 long count_in(std::string const& folder) {
     auto const fd = sb::files::open_folder(AT_FDCWD, folder.c_str());
     return fd ? static_cast<long>(sb::files::names_in(fd.get())->size()) : -1;
@@ -225,68 +204,6 @@ TEST_CASE("up to thirty-two files in a folder are removed; more go with their me
     CHECK(here.shell("ls -A . /tmp /home/sandbox /dev/shm") == empty);
     CHECK_FALSE(here.tidied);
     CHECK(here.in_order);
-}
-
-TEST_CASE("the way to a workspace below /tmp is laid anew when a run has bent it", "[sandbox]") {
-    NEEDS_ISOLATION();
-    slot here{sb::filter::default_level, "/way/to/proc"};
-    auto const work = here.work(""), top = work.substr(0, work.find('/', 5));
-    auto const look = sb::cat("pwd; ls -ld ", top, " ", top, "/way | cut -c1-10; find /tmp -xdev | sort; grep -c . /proc/self/mountinfo; cat /proc/kallsyms | head -1; ls -A; cat file");
-    auto const first = here.shell(look);
-    CHECK(first.ends_with("file\nfolder\noriginal\n"));
-    for (auto const& bend : {sb::cat("mv ", top, " /tmp/elsewhere && mkdir -p ", top, "/way && ln -s / ", top, "/way/to"), // the workspace's name is now that of /proc
-                             sb::cat("mv ", top, "/way/to ", top, "/there && ln -s /proc ", top, "/way/to"), sb::cat("mv ", top, " /tmp/elsewhere"),
-                             sb::cat("mv ", top, "/way /tmp/x && rmdir ", top, " && mv /tmp/x ", top, " && ln -s . ", top, "/way"), sb::cat("chmod 0 ", top), sb::cat("chmod 0 ", top, "/way"),
-                             sb::cat("touch -d 1980-01-01 ", top, "/way"), sb::cat("echo x >", top, "/way/hidden"), sb::cat("mkdir ", top, "/way/hidden")}) {
-        INFO(bend);
-        CHECK(here.shell(sb::cat("cd /; ", bend, " && echo done")) == "done\n");
-        CHECK(here.shell(look) == first);
-        CHECK_FALSE(here.tidied);
-        (void)here.shell("echo x >new; echo x >/tmp/new");
-        CHECK(here.shell(look) == first);
-        CHECK(here.tidied);
-    }
-}
-
-TEST_CASE("what is written to a folder that was bound for writing stays, and nothing else does", "[sandbox]") {
-    NEEDS_ISOLATION();
-    slot here;
-    CHECK(here.shell("echo mine >/opt/write/new && echo done; echo no >/opt/read/new || echo refused") == "done\nrefused\n");
-    CHECK(here.shell("cat /opt/write/new; ls -A /opt/read") == "mine\nfile\n");
-    CHECK(sb::read_file(here.bound("new")).value() == "mine\n");
-}
-
-TEST_CASE("at level 5 no program begins whose file brings writable code", "[sandbox]") {
-    NEEDS_ISOLATION();
-    constexpr int get_memory_rules = 66; // PR_GET_MDWE
-    if (::prctl(get_memory_rules, 0, 0, 0, 0) < 0) {
-        WARN("SKIPPED: this kernel (before Linux 6.3) does not refuse it");
-        return;
-    }
-    for (int const level : {4, 5}) {
-        CAPTURE(level);
-        slot one{level};
-        put_soiler_with_writable_code(one.read_only("program"));
-        CHECK(one.shell("/opt/victims/soiler nothing") == "done\n");
-        CHECK(one.shell("/opt/read/program nothing 2>&1 || echo ended by $?").starts_with(level == 4 ? "done\n" : "Segmentation fault"));
-    }
-}
-
-TEST_CASE("the caller's words are not with the process that a payload could ask for them", "[sandbox]") {
-    NEEDS_ISOLATION();
-    slot here;
-    CHECK(here.run({"nothing"}) == "done\n");
-    auto const at = sb::cat("/proc/", here.place().reaper().pid);
-    auto const words = sb::read_file(at + "/cmdline");
-    REQUIRE_FALSE(words.has_error());
-    CHECK(words->substr(0, words->find('\0')) == "sb-exec init");
-    CHECK(words->find_first_not_of('\0', std::string_view{"sb-exec init"}.size()) == std::string::npos);
-    if (auto const variables = sb::read_file(at + "/environ"); !variables.has_error()) // root alone may look
-        CHECK(variables->find_first_not_of('\0') == std::string::npos);
-    for (auto const* number : {"cmdline", "environ", "stat", "status", "io", "auxv", "maps"}) {
-        INFO(number);
-        CHECK(here.shell(sb::cat("cat /proc/1/", std::string_view{number}, " 2>/dev/null || echo nothing")) == "nothing\n");
-    }
 }
 
 TEST_CASE("a sandbox whose supervisor or first process died is discarded before the next run", "[sandbox]") {
@@ -380,20 +297,4 @@ TEST_CASE("mounts that appear in a sandbox discard it", "[sandbox]") {
     REQUIRE(status == 0);
     CHECK(here.run({"nothing"}) == "done\n");
     CHECK(here.was_soiled == std::vector<std::string>{"mounts"});
-}
-
-TEST_CASE("sandboxes that are asked for at once have processes of their own, whichever is waited for first") {
-    NEEDS_ISOLATION();
-    sb::process::order_room room = sb::process::order_room::make().value();
-    template_plan plan;
-    plan.user = *sb::process::choose_payload_user();
-    auto origin = sandbox_template::make(plan, room, nullptr).value();
-    auto first = instance::begin(origin, {}, {1 << 20, 1024}), second = instance::begin(origin, {}, {1 << 20, 1024});
-    REQUIRE_FALSE((first.has_error() || second.has_error()));
-    REQUIRE_FALSE(second->await().has_error());
-    REQUIRE_FALSE(first->await().has_error());
-    for (auto const* each : {&*first, &*second}) {
-        auto const stat = sb::read_file(sb::cat("/proc/", each->reaper().pid, "/stat")).value();
-        CHECK(std::atoi(stat.c_str() + stat.rfind(')') + 4) == each->supervisor_pid()); // its parent
-    }
 }

@@ -172,11 +172,18 @@ private:
     std::optional<sandbox_root> root_;
 };
 
+/// The same as files::pinned::open, with the path in an error.
+inline result<files::pinned> open_shown(std::string const& path) {
+    auto place = files::pinned::open(path);
+    if (place.has_error()) return error{place.error().on, cat(path, ": ", place.error().what)};
+    return place;
+}
+
 /// The workspace as it is before anybody writes to it.
 inline result<files::pinned> work_of(template_plan const& plan) {
     if (plan.lower) return plan.lower;
     if (plan.shown.work_place) return plan.shown.work_place;
-    return files::pinned::open(plan.shown.work);
+    return open_shown(plan.shown.work);
 }
 
 /// A privileged caller opens what it may see and the payload's user may not.
@@ -191,7 +198,7 @@ inline result<void> take_sources(template_plan const& plan, unique_fd& lower, st
     for (auto const& each : shown.bindings) {
         auto place = each.place;
         if (!place) {
-            SB_TRY(place, files::pinned::open(each.source));
+            SB_TRY(place, open_shown(each.source));
         }
         SB_TRY(auto copy, place.copy(true));
         sources.push_back(std::move(copy));
