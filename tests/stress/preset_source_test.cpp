@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include <sb/stress/keywords.hpp>
-#include <sb/stress/preset_plan.hpp>
 #include <sb/stress/preset_source.hpp>
 #include <map>
 
@@ -31,7 +29,6 @@ std::string sources(source_request const& request, variables const& env) {
     for (auto const& p : found->presets) all += cat(" ", p.scenario());
     return all;
 }
-using list = std::vector<std::string>;
 } // namespace
 
 TEST_CASE("presets come from the first source that has any") {
@@ -105,101 +102,4 @@ TEST_CASE("values given by hand win over presets from every source found here") 
             CHECK(again.id == p.id);
         }
     }
-}
-
-TEST_CASE("the gate for user_misuse opens by its switch and by the modes that mean it") {
-    CHECK_FALSE(misuse_allowed(from({})).value());
-    for (auto const* yes : {"1", "true", "yes", "on", "YES"})
-        CHECK(misuse_allowed(from({{"SANDBOX_INCLUDE_USER_MISUSE", yes}})).value());
-    for (auto const* no : {"0", "false", "no", "off"})
-        CHECK_FALSE(misuse_allowed(from({{"SANDBOX_INCLUDE_USER_MISUSE", no}})).value());
-    for (auto const* mode : {"canonical", "chaos", "robustness"})
-        CHECK(misuse_allowed(from({{"SANDBOX_PRESET_MODE", mode}})).value());
-    CHECK_FALSE(misuse_allowed(from({{"SANDBOX_PRESET_MODE", "random"}})).value());
-}
-
-TEST_CASE("words of a path are parted at every hump and mark") {
-    CHECK(words_in("src/HTTPServer_v2/apiClient.py") == list{"src", "http", "server", "v", "api", "client", "py"});
-    CHECK(words_in("").empty());
-}
-
-TEST_CASE("modules get the profiles of their words, and only of whole words") {
-    keyword_map const words;
-    auto const suggest = [&](std::string_view path, bool misuse = true) { return words.suggest(path, {}, misuse); };
-    list const six{"high_latency_api", "hostile_input", "user_misuse", "concurrency_spike", "schema_drift",
-        "flaky_upstream"};
-    CHECK(suggest("src/api/users.py") == list{"high_latency_api"});
-    CHECK(suggest("lib/capital.py") == six); // no "api" in it
-    CHECK(suggest("db/database.c") == list{"high_latency_api", "concurrency_spike", "schema_drift"});
-    CHECK(suggest("JsonParser.cpp") == list{"hostile_input", "user_misuse"});
-    CHECK(suggest("json_parsers.cpp", false) == list{"hostile_input"});
-    CHECK(suggest("auth/login.go") == list{"user_misuse", "hostile_input"});
-    CHECK(suggest("legacy/schema.py") == list{"schema_drift"});
-    CHECK(suggest("utils.py") == six);
-    CHECK(suggest("utils.py", false).size() == 5);
-    CHECK(suggest("upstream_cache.rs") == list{"flaky_upstream", "high_latency_api"});
-}
-
-TEST_CASE("a module's source is asked after its path") {
-    keyword_map const words;
-    CHECK(words.suggest("job.py", "import threading\nfrom app.cache import get\nx = 1\n",
-        true) == list{"high_latency_api"});
-    CHECK(words.suggest("job.c", "#include \"net/upstream.h\"\nint api;\n", true) == list{"flaky_upstream"});
-    CHECK(words.suggest("job.py", "@auth.required\ndef f(): pass\n", false) == list{"hostile_input"});
-    CHECK(words.suggest("job.py", "SCHEMA_VERSION = 3\n", true) == list{"schema_drift"});
-    CHECK(words.suggest("api.py", "import parser\n", false) == list{"high_latency_api", "hostile_input"});
-}
-
-TEST_CASE("keyword_profiles of the settings replace keyword by keyword") {
-    profile_set const known;
-    keyword_map words;
-    REQUIRE(words.merge(value(object{{"api", "schema_drift"},
-        {"Billing", value(array{"flaky_upstream", "high_latency"})}}), known).has_value());
-    CHECK(words.suggest("api.py", {}, true) == list{"schema_drift"});
-    CHECK(words.suggest("billing.py", {}, true) == list{"flaky_upstream", "high_latency_api"});
-    CHECK(words.suggest("cache.py", {}, true) == list{"high_latency_api"});
-    CHECK(words.merge(value(3),
-        known).error().what == "settings: keyword_profiles: must be a map of keywords to profiles");
-    CHECK(words.merge(value(object{{"x", 3}}),
-        known).error().what == "settings: keyword_profiles: x: must be a profile or a list of profiles");
-    CHECK(words.merge(value(object{{"x", "schema_drfit"}}),
-        known).error().what.find("settings: keyword_profiles: x: unknown profile \"schema_drfit\"; did you mean") == 0);
-}
-
-TEST_CASE("a plan counts random presets after those with a name") {
-    plan p;
-    CHECK(p.random_presets(0) == 3);
-    p.count = 5;
-    CHECK(p.random_presets(0) == 5);
-    p.profiles = {"schema_drift", "hostile_input"};
-    CHECK(p.random_presets(2) == 3);
-    p.count = 1;
-    CHECK(p.random_presets(2) == 0);
-    p.count.reset();
-    CHECK(p.random_presets(2) == 0);
-}
-
-TEST_CASE("a plan names each preset once, the baseline first") {
-    plan p;
-    p.seed = 7, p.baseline = true, p.profiles = {"hostile_input", "normal", "hostile_input"},
-        p.categories_named = {"security"};
-    auto const got = named_presets(p, profile_set{}, keyword_map{}, {}).value();
-    REQUIRE(got.baseline);
-    CHECK(got.baseline->scenario() == "normal");
-    list names;
-    for (auto const& each : got.named) names.emplace_back(each.scenario());
-    CHECK(names == list{"hostile_input", "user_misuse"});
-    p.categories_named = {"safety"};
-    CHECK(named_presets(p, profile_set{}, keyword_map{},
-        {}).error().what == "unknown category \"safety\"; categories: baseline, stress, security, concurrency");
-}
-
-TEST_CASE("each profile is in a category, and each category has one") {
-    std::map<std::string_view, int> seen;
-    for (auto const& p : built_in_profiles) ++seen[p.category];
-    list known;
-    key::each_word(categories, [&](std::string_view c) { known.emplace_back(c); });
-    CHECK(known == list{"baseline", "stress", "security", "concurrency"});
-    CHECK(seen.size() == known.size());
-    for (auto const& c : known) CHECK(seen[c] > 0);
 }

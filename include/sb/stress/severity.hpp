@@ -25,8 +25,10 @@ struct severity {
             auto const level = equals == std::string_view::npos ? std::string_view{} : trim(part.substr(equals + 1));
             if (profile.empty() || (equals != std::string_view::npos && level.empty()))
                 wrong = part.empty() ? "empty item between commas" : cat("\"", part, "\"");
-            else if (equals != std::string_view::npos) s.by_profile.emplace(profile, level);
-            else if (!s.for_all.empty()) wrong = cat("\"", part, "\" after \"", s.for_all, "\"");
+            else if (equals != std::string_view::npos) {
+                if (auto const [before, is_new] = s.by_profile.emplace(profile, level); !is_new && before->second != level)
+                    wrong = cat("\"", part, "\" after \"", profile, "=", before->second, "\"");
+            } else if (!s.for_all.empty()) wrong = cat("\"", part, "\" after \"", s.for_all, "\"");
             else s.for_all = profile;
         });
         if (!trim(text).empty() && !wrong.empty())
