@@ -58,4 +58,24 @@ spoken say(Prepare prepare, char const* script) {
     return got;
 }
 
+/// The text that `work` gives, in a child.
+template <class Work>
+std::string told_by_child(Work work) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) < 0) return "no pipe";
+    pid_t const child = ::fork();
+    if (child == 0) {
+        std::string const text = work();
+        ::_exit(::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
+    }
+    ::close(ends[1]);
+    std::string text;
+    char block[4096];
+    for (ssize_t n; (n = ::read(ends[0], block, sizeof block)) > 0;) text.append(block, static_cast<std::size_t>(n));
+    ::close(ends[0]);
+    int status = 0;
+    while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    return status == 0 ? text : text + "the child ended with status " + std::to_string(status);
+}
+
 } // namespace sb::test

@@ -46,8 +46,9 @@ inline finding find_kept_groups() {
     return f;
 }
 
-/// Reading the clock should not be a system call, and not a slow device.
-inline finding find_clock() {
+/// Reading the clock should not be a system call, and not a slow device. `root` comes before the paths of the files that are
+/// read, here and below.
+inline finding find_clock(std::string const& root = {}) {
     constexpr int readings = 1000;
     auto best = std::int64_t{1} << 60;
     for (int round = 0; round < 5; ++round) {
@@ -56,7 +57,7 @@ inline finding find_clock() {
         best = std::min(best, (monotonic_ns() - begin) / readings);
     }
     std::string const folder = "/sys/devices/system/clocksource/clocksource0/";
-    auto const source = first_line(folder + "current_clocksource"), others = first_line(folder + "available_clocksource");
+    auto const source = first_line(root + folder + "current_clocksource"), others = first_line(root + folder + "available_clocksource");
     timespec tick{};
     ::clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
     finding f{"clock", finding_status::ok, cat(source.empty() ? "source unknown" : source, ", ", best, " ns per reading; a tick is ", tick.tv_nsec / 1'000'000, " ms"), {}};
@@ -73,14 +74,14 @@ inline finding find_clock() {
 }
 
 /// What else the processors do.
-inline finding find_noise() {
+inline finding find_noise(std::string const& root = {}) {
     finding f{"noise", finding_status::ok, {}, {}};
-    auto const load = words(first_line("/proc/loadavg"));
+    auto const load = words(first_line(root + "/proc/loadavg"));
     double busy = 0;
     if (!load.empty()) std::from_chars(load[0].data(), load[0].data() + load[0].size(), busy);
     auto const online = static_cast<double>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1l));
     double total = 0, stolen = 0;
-    auto const times = words(first_line("/proc/stat"));
+    auto const times = words(first_line(root + "/proc/stat"));
     for (std::size_t i = 1; i < times.size() && i <= 8; ++i) { // user nice system idle iowait irq softirq steal
         double one = 0;
         std::from_chars(times[i].data(), times[i].data() + times[i].size(), one);
@@ -88,7 +89,7 @@ inline finding find_noise() {
         if (i == 8) stolen = one;
     }
     double const part = total > 0 ? 100 * stolen / total : 0;
-    auto const governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+    auto const governor = first_line(root + "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     f.what = cat("load ", fixed(busy, 1), " on ", static_cast<int>(online), "; ", fixed(part, 1), " % of time stolen by other guests since boot",
                  governor.empty() ? "" : "; frequency governor ", governor);
     if (busy > 0.75 * online) f.status = finding_status::limited, f.advice = "measure when the machine is idle (top shows what is running)";

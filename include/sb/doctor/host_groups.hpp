@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
+#include <utility>
 #include <vector>
 
 namespace sb::doctor {
@@ -24,14 +25,15 @@ namespace detail {
 /// Why controllers are not to be had here, and the command or change that gives them.
 class group_mender {
 public:
-    group_mender() {
-        auto const mounts = read_file("/proc/self/mountinfo"), groups = read_file("/proc/self/cgroup");
+    /// `root` comes before the paths of the files that are read.
+    explicit group_mender(std::string root = {}) : root_{std::move(root)} {
+        auto const mounts = read_file(root_ + "/proc/self/mountinfo"), groups = read_file(root_ + "/proc/self/cgroup");
         if (!mounts.has_error() && !groups.has_error()) all_ = cgroup::read_hierarchies(*mounts, *groups);
     }
 
     void mend(finding& f, cgroup::controller c) const {
         if (all_.empty()) {
-            if (::access("/sys/fs/cgroup", F_OK) != 0) f.mend = as_root("mount -t sysfs sysfs /sys && mount -t cgroup2 none /sys/fs/cgroup", true);
+            if (::access((root_ + "/sys/fs/cgroup").c_str(), F_OK) != 0) f.mend = as_root("mount -t sysfs sysfs /sys && mount -t cgroup2 none /sys/fs/cgroup", true);
             else f.mend = as_root("mount -t cgroup2 none /sys/fs/cgroup");
             return;
         }
@@ -59,15 +61,15 @@ private:
     }
 
     /// The kernel has switched it off, or was built without it.
-    static void never_there(finding& f, cgroup::controller c) {
-        auto const options = words(first_line("/proc/cmdline"));
+    void never_there(finding& f, cgroup::controller c) const {
+        auto const options = words(first_line(root_ + "/proc/cmdline"));
         auto const name = cgroup::name_of(c);
         for (auto const& each : options)
             if (each.starts_with("cgroup_disable=") && contains(words(each.substr(15), ","), name)) {
                 f.advice = cat("boot without ", each, " on the kernel's command line");
                 return;
             }
-        auto const kernel = read_file("/proc/cgroups");
+        auto const kernel = read_file(root_ + "/proc/cgroups");
         bool known = false;
         if (!kernel.has_error()) split(*kernel, '\n', [&](std::string_view line) {
             auto const fields = words(line, "\t ");
@@ -93,13 +95,13 @@ private:
                      " && echo $1 >$g/user-", ::geteuid(), "/cgroup.procs; done' sh $$");
     }
 
-    static void share(finding& f, cgroup::cgroup_hierarchy const& h) {
+    void share(finding& f, cgroup::cgroup_hierarchy const& h) const {
         constexpr std::string_view all = "+cpu +memory +pids";
         auto const& own = h.own;
         bool const ours = may_write(own + "/cgroup.procs") && may_write(own + "/cgroup.subtree_control") && may_write(own);
         auto const here = words(first_line(own + "/cgroup.controllers"));
         bool const given = contains(here, "memory") && contains(here, "pids") && contains(here, "cpu");
-        if (::access("/run/systemd/system", F_OK) == 0) {
+        if (::access((root_ + "/run/systemd/system").c_str(), F_OK) == 0) {
             f.mend = cat("systemd-run ", ::geteuid() == 0 ? "" : "--user ", "--scope -p Delegate=yes sb-exec …");
             f.advice = "or name a group of yours: sb-exec --cgroup DIR";
         } else if (ours && given) {
@@ -117,6 +119,7 @@ private:
         }
     }
 
+    std::string root_;
     std::vector<cgroup::cgroup_hierarchy> all_;
 };
 

@@ -61,10 +61,11 @@ inline bool is_filtered() {
 
 inline constexpr std::string_view container_advice = "start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined";
 
-inline void mend_user_namespace(finding& f) {
-    if (first_line("/proc/sys/user/max_user_namespaces") == "0") f.mend = as_root("sysctl -w user.max_user_namespaces=10000");
-    else if (first_line("/proc/sys/kernel/unprivileged_userns_clone") == "0") f.mend = as_root("sysctl -w kernel.unprivileged_userns_clone=1");
-    else if (first_line("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") f.mend = as_root("sysctl -w kernel.apparmor_restrict_unprivileged_userns=0");
+/// `root` comes before the paths of the files that are read.
+inline void mend_user_namespace(finding& f, std::string const& root = {}) {
+    if (first_line(root + "/proc/sys/user/max_user_namespaces") == "0") f.mend = as_root("sysctl -w user.max_user_namespaces=10000");
+    else if (first_line(root + "/proc/sys/kernel/unprivileged_userns_clone") == "0") f.mend = as_root("sysctl -w kernel.unprivileged_userns_clone=1");
+    else if (first_line(root + "/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") f.mend = as_root("sysctl -w kernel.apparmor_restrict_unprivileged_userns=0");
     else if (is_chroot()) f.advice = "a chroot forbids it; enter DIR by pivot_root: unshare --mount sh -c 'mount --rbind DIR DIR && cd DIR && pivot_root . . && umount -l . && exec COMMAND'";
     else if (is_filtered()) f.advice = container_advice;
     else f.advice = "use a kernel with CONFIG_USER_NS";
