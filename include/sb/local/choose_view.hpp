@@ -53,7 +53,12 @@ inline void show_folders(sandbox::view& shown, std::string_view path) {
         if (!folder.starts_with('/')) return;
         auto real = files::pinned::open(std::string{folder});
         if (real.has_error() || sandbox::shows(shown, real->path()) || sandbox::is_root_folder(*real)) return;
-        shown.bindings.push_back({real->path(), std::string{folder}, false, *real});
+        std::string target; // paths are compared by their names
+        split(folder, '/', [&](std::string_view name) {
+            if (!name.empty() && name != ".") target += cat("/", name);
+        });
+        if (std::any_of(shown.bindings.begin(), shown.bindings.end(), [&](sandbox::binding const& each) { return each.target == target; })) return;
+        shown.bindings.push_back({real->path(), std::move(target), false, *real});
     });
 }
 

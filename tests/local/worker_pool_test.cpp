@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A session inside a program that has signals and children of its own.
+// A pool inside a program that has children of its own.
 #include "support/catch.hpp"
 #include <sb/local/worker_pool.hpp>
-#include <sb/run/signal_pipe.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <string>
@@ -11,11 +10,8 @@
 #include <unistd.h>
 
 using namespace sb::local;
-using sb::run::signal_pipe;
 
 namespace {
-
-void mine(int) {}
 
 /// A child that lives until it is killed; in a session of its own if asked.
 struct bystander {
@@ -30,30 +26,6 @@ struct bystander {
 };
 
 } // namespace
-
-TEST_CASE("a program's own handlers are back when its session is over, and what it ignores stays ignored") {
-    struct sigaction own {}, before[2], after {};
-    own.sa_handler = &mine;
-    own.sa_flags = SA_NODEFER;
-    ::sigaction(SIGTERM, &own, &before[0]);
-    own.sa_handler = SIG_IGN;
-    ::sigaction(SIGHUP, &own, &before[1]);
-    {
-        auto const pipe = signal_pipe::make({});
-        REQUIRE_FALSE(pipe.has_error());
-        ::sigaction(SIGTERM, nullptr, &after);
-        CHECK(after.sa_handler != &mine);
-        ::raise(SIGTERM);
-        CHECK(signal_pipe::first() == SIGTERM);
-    }
-    ::sigaction(SIGTERM, nullptr, &after);
-    CHECK(after.sa_handler == &mine);
-    CHECK((after.sa_flags & SA_NODEFER) != 0);
-    ::sigaction(SIGHUP, nullptr, &after);
-    CHECK(after.sa_handler == SIG_IGN);
-    ::sigaction(SIGTERM, &before[0], nullptr);
-    ::sigaction(SIGHUP, &before[1], nullptr);
-}
 
 TEST_CASE("a pool ends its workers and leaves other children and the fate of orphans as they were") {
     for (bool const killed : {false, true}) {
