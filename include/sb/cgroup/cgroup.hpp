@@ -16,6 +16,7 @@
 #include <sb/core/clock.hpp>
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
+#include <sb/core/sole.hpp>
 #include <sb/core/text.hpp>
 #include <sb/files/folder.hpp>
 #include <algorithm>
@@ -54,13 +55,8 @@ public:
         if (!made.leafy_) made.open_files();
         return made;
     }
-    cgroup(cgroup&& from) noexcept { take(from); }
-    cgroup& operator=(cgroup&& from) noexcept {
-        if (this == &from) return *this;
-        if (owner_ == ::getpid()) (void)remove();
-        take(from);
-        return *this;
-    }
+    cgroup(cgroup&&) noexcept = default;
+    cgroup& operator=(cgroup&& from) noexcept { return take_over(*this, std::move(from)); }
     ~cgroup() {
         if (owner_ == ::getpid()) (void)remove();
     }
@@ -209,17 +205,6 @@ private:
 
     cgroup() = default;
     static constexpr std::size_t at(controller c) noexcept { return static_cast<std::size_t>(c); }
-    void take(cgroup& from) noexcept {
-        name_ = std::move(from.name_), folders_ = std::move(from.folders_), hands_down_ = std::move(from.hands_down_);
-        run_ = std::move(from.run_), supervisor_ = std::move(from.supervisor_), meter_ = std::move(from.meter_);
-        places_ = from.places_, held_ = from.held_, in_force_ = from.in_force_, imposed_ = from.imposed_, given_ = from.given_;
-        here_ = from.here_, residents_bytes_ = from.residents_bytes_, residents_kernel_bytes_ = from.residents_kernel_bytes_;
-        leafy_ = from.leafy_, divided_ = from.divided_, used_ = from.used_;
-        memory_max_ = std::move(from.memory_max_), memory_swap_ = std::move(from.memory_swap_), pids_max_ = std::move(from.pids_max_), sockets_max_ = std::move(from.sockets_max_);
-        cpu_max_ = std::move(from.cpu_max_), cpu_period_ = std::move(from.cpu_period_);
-        owner_ = std::exchange(from.owner_, -1);
-    }
-
     result<void> add_folder(std::string const& base, int version) {
         folder f{base, cat(base, "/", name_), version, unique_fd{}};
         if (::mkdir(f.path.c_str(), 0755) != 0) return last_error("make group", f.path);
@@ -396,7 +381,7 @@ private:
     std::optional<uid_t> given_;
     machine_size here_;
     bool leafy_ = false, divided_ = false, used_ = false;
-    pid_t owner_ = -1;
+    sole<pid_t, -1> owner_;
 };
 
 } // namespace sb::cgroup

@@ -12,6 +12,7 @@
 #include <sb/cgroup/cgroup_text.hpp>
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
+#include <sb/core/sole.hpp>
 #include <sb/core/text.hpp>
 #include <sb/files/folder.hpp>
 #include <sb/files/remove_tree.hpp>
@@ -84,14 +85,11 @@ public:
             if (h.version == 2) SB_CHECK(host.take_v2(h, named, announce));
         return host;
     }
-    cgroup_host(cgroup_host&& from) noexcept { take(from); }
-    cgroup_host& operator=(cgroup_host&& from) noexcept {
-        if (this == &from) return *this;
-        restore_quietly();
-        take(from);
-        return *this;
+    cgroup_host(cgroup_host&&) noexcept = default;
+    cgroup_host& operator=(cgroup_host&& from) noexcept { return take_over(*this, std::move(from)); }
+    ~cgroup_host() {
+        if (owner_ == ::getpid()) (void)restore();
     }
-    ~cgroup_host() { restore_quietly(); }
 
     bool has(controller c) const noexcept { return version_[at(c)] != 0; }
     std::string const& why_not(controller c) const noexcept { return why_not_[at(c)]; } ///< empty when the controller is available
@@ -138,18 +136,6 @@ public:
 private:
     explicit cgroup_host(std::string id) : id_{std::move(id)}, owner_{::getpid()} {}
     static constexpr std::size_t at(controller c) noexcept { return static_cast<std::size_t>(c); }
-    void take(cgroup_host& from) noexcept {
-        id_ = std::move(from.id_);
-        v2_base_ = std::move(from.v2_base_), v2_why_not_ = std::move(from.v2_why_not_), own_group_ = std::move(from.own_group_);
-        v1_bases_ = std::move(from.v1_bases_), switched_on_ = std::move(from.switched_on_);
-        base_ = std::move(from.base_), why_not_ = std::move(from.why_not_);
-        version_ = from.version_, told_ = from.told_;
-        owner_ = std::exchange(from.owner_, -1);
-    }
-    void restore_quietly() {
-        if (owner_ == ::getpid()) (void)restore();
-    }
-
     /// Makes a group in `base`, checks that it has `file`, removes it. Empty when all succeeded.
     std::string try_group(std::string const& base, std::vector<std::string> const& files) const {
         auto const path = cat(base, "/", group_name("probe"));
@@ -301,7 +287,7 @@ private:
     std::array<std::string, std::size(all_controllers)> base_, why_not_;
     std::array<int, std::size(all_controllers)> version_{};
     std::array<bool, std::size(all_controllers)> told_{}; // v1 has this controller, so the reason comes from v1
-    pid_t owner_ = -1;
+    sole<pid_t, -1> owner_;
 };
 
 } // namespace sb::cgroup

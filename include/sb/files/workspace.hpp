@@ -10,6 +10,7 @@
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
+#include <sb/core/sole.hpp>
 #include <sb/core/text.hpp>
 #include <sb/files/folder.hpp>
 #include <sb/files/own_folder.hpp>
@@ -115,12 +116,8 @@ public:
         }
         return system_error(cat("cannot find a free name for a folder in ", base));
     }
-    session_folder(session_folder&& from) noexcept
-        : in_{std::move(from.in_)}, fd_{std::move(from.fd_)}, name_{std::move(from.name_)}, path_{std::move(from.path_)}, owner_{std::exchange(from.owner_, -1)} {}
-    session_folder& operator=(session_folder&& from) noexcept {
-        std::swap(in_, from.in_), std::swap(fd_, from.fd_), std::swap(name_, from.name_), std::swap(path_, from.path_), std::swap(owner_, from.owner_);
-        return *this;
-    }
+    session_folder(session_folder&&) noexcept = default;
+    session_folder& operator=(session_folder&& from) noexcept { return take_over(*this, std::move(from)); }
     ~session_folder() {
         if (owner_ == ::getpid()) (void)remove();
     }
@@ -151,7 +148,7 @@ private:
     own_folder in_;
     unique_fd fd_;
     std::string name_, path_;
-    pid_t owner_ = -1;
+    sole<pid_t, -1> owner_;
 };
 
 /// HOME and TMPDIR of the current run: one pair for each worker, used again when a run left it unchanged.

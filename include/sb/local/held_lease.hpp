@@ -13,6 +13,7 @@
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/sha256.hpp>
+#include <sb/core/sole.hpp>
 #include <sb/core/text.hpp>
 #include <sb/files/folder.hpp>
 #include <sb/files/own_folder.hpp>
@@ -81,14 +82,8 @@ public:
         SB_CHECK(made.write(terms));
         return made;
     }
-    held_lease(held_lease&& from) noexcept
-        : folder_{std::move(from.folder_)}, file_{std::move(from.file_)}, path_{std::move(from.path_)}, name_{std::move(from.name_)},
-          owner_{std::exchange(from.owner_, -1)} {}
-    held_lease& operator=(held_lease&& from) noexcept {
-        std::swap(folder_, from.folder_), std::swap(file_, from.file_), std::swap(path_, from.path_), std::swap(name_, from.name_);
-        std::swap(owner_, from.owner_);
-        return *this;
-    }
+    held_lease(held_lease&&) noexcept = default;
+    held_lease& operator=(held_lease&& from) noexcept { return take_over(*this, std::move(from)); }
     ~held_lease() {
         if (owner_ == ::getpid()) (void)give_back();
     }
@@ -134,7 +129,7 @@ private:
 
     unique_fd folder_, file_;
     std::string path_, name_;
-    pid_t owner_ = -1;
+    sole<pid_t, -1> owner_;
 };
 
 namespace detail {

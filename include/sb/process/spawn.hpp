@@ -9,6 +9,7 @@
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/result.hpp>
+#include <sb/core/sole.hpp>
 #include <sb/core/text.hpp>
 #include <sb/process/limits.hpp>
 #include <sb/process/raw_call.hpp>
@@ -66,11 +67,11 @@ public:
         void* const stack = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
         if (stack == MAP_FAILED) return last_error("mmap", "a stack for children");
         ::mprotect(stack, guard, PROT_NONE); // the stack grows down: an overflow faults instead of writing elsewhere
-        spawner made{stack};
+        spawner made{static_cast<char*>(stack)};
         made.ignored_ = ignored_signals(); // exec resets handlers, but not ignored signals
         return made;
     }
-    spawner(spawner&& from) noexcept : stack_{std::exchange(from.stack_, nullptr)}, ignored_{from.ignored_} {}
+    spawner(spawner&&) noexcept = default;
     ~spawner() {
         if (stack_) ::munmap(stack_, size);
     }
@@ -129,7 +130,7 @@ private:
         signal_bits ignored = 0;
     };
     static constexpr std::size_t size = std::size_t{64} << 10, guard = 4096;
-    explicit spawner(void* stack) : stack_{stack} {}
+    explicit spawner(char* stack) : stack_{stack} {}
 
     /// The same by clone3, which the C library does not offer: the child begins on the borrowed stack and has no caller to
     /// return to.
@@ -137,7 +138,7 @@ private:
         constexpr std::uint64_t into_cgroup = std::uint64_t{1} << 33;
         struct {
             std::uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup;
-        } arguments{CLONE_VM | CLONE_VFORK | into_cgroup, 0, 0, 0, SIGCHLD, reinterpret_cast<std::uintptr_t>(stack_), size, 0, 0, 0,
+        } arguments{CLONE_VM | CLONE_VFORK | into_cgroup, 0, 0, 0, SIGCHLD, reinterpret_cast<std::uintptr_t>(static_cast<char*>(stack_)), size, 0, 0, 0,
                     static_cast<std::uint64_t>(what.group)};
 #if defined(__x86_64__)
         long answer = SYS_clone3;
@@ -260,7 +261,7 @@ private:
         ::_exit(127);
     }
 
-    void* stack_;
+    sole<char*, nullptr> stack_;
     signal_bits ignored_ = 0;
     waiting ahead_{};
 };

@@ -8,6 +8,7 @@
 // child, and the init becomes its child when the supervisor is dead.
 #pragma once
 #include <sb/core/channel.hpp>
+#include <sb/core/sole.hpp>
 #include <sb/sandbox/sandbox_template.hpp>
 #include <sb/sandbox/scratch_view.hpp>
 #include <sb/sandbox/tcp_leftovers.hpp>
@@ -69,13 +70,8 @@ public:
         SB_CHECK(made.await());
         return made;
     }
-    instance(instance&& from) noexcept { take(from); }
-    instance& operator=(instance&& from) noexcept {
-        if (this == &from) return *this;
-        end();
-        take(from);
-        return *this;
-    }
+    instance(instance&&) noexcept = default;
+    instance& operator=(instance&& from) noexcept { return take_over(*this, std::move(from)); }
     ~instance() { end(); }
 
     process::reaper_link& reaper() noexcept { return reaper_; }
@@ -165,15 +161,6 @@ private:
         auto const supervisor = std::exchange(unborn_of_, nullptr)->hear(number_);
         if (!supervisor.has_error()) supervisor_ = *supervisor, (void)hear_supervisor();
     }
-    void take(instance& from) noexcept {
-        socket_ = std::move(from.socket_), reaper_ = std::exchange(from.reaper_, {}), supervisor_ = std::exchange(from.supervisor_, -1);
-        written_ = std::move(from.written_), rules_ = std::move(from.rules_);
-        mounts_changed_ = std::move(from.mounts_changed_), queues_ = std::move(from.queues_);
-        sockets4_ = std::move(from.sockets4_), netlinks_ = std::move(from.netlinks_), kinds_ = std::move(from.kinds_), devices_ = std::move(from.devices_), list_ = std::move(from.list_);
-        unborn_of_ = std::exchange(from.unborn_of_, nullptr), number_ = from.number_, copies_work_ = from.copies_work_, unused_ = from.unused_, counts_tasks_ = from.counts_tasks_, tasks_made_ = from.tasks_made_;
-        no_queues_ = from.no_queues_, no_sockets_ = from.no_sockets_, no_known_ = from.no_known_, network_before_ = from.network_before_, size_ = from.size_;
-    }
-
     /// Checks what the supervisor has just made, and tells the reaper which files the payload may use.
     result<void> accept_space() {
         (void)changed(mounts_changed_.get()); // this change was our own
@@ -282,8 +269,8 @@ private:
     }
     unique_fd socket_;
     process::reaper_link reaper_;
-    pid_t supervisor_ = -1;
-    sandbox_template* unborn_of_ = nullptr; // until we have its supervisor's pid
+    sole<pid_t, -1> supervisor_;
+    sole<sandbox_template*, nullptr> unborn_of_; // until we have its supervisor's pid
     std::uint64_t number_ = 0; // its number at the template
     bool copies_work_ = false, unused_ = true;
     bool counts_tasks_ = false;

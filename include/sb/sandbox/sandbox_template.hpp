@@ -11,6 +11,7 @@
 #include <sb/cgroup/cgroup.hpp>
 #include <sb/core/clock.hpp>
 #include <sb/core/fd.hpp>
+#include <sb/core/sole.hpp>
 #include <sb/filter/filter.hpp>
 #include <sb/machine/cpus.hpp>
 #include <sb/process/payload_user.hpp>
@@ -248,8 +249,7 @@ public:
         SB_CHECK(made.tell());
         return made;
     }
-    sandbox_template(sandbox_template&& from) noexcept
-        : socket_{std::move(from.socket_)}, pid_{std::exchange(from.pid_, -1)}, copies_work_{from.copies_work_}, work_{std::move(from.work_)}, asked_{from.asked_}, heard_{from.heard_}, unheard_{std::move(from.unheard_)} {}
+    sandbox_template(sandbox_template&&) noexcept = default;
     sandbox_template& operator=(sandbox_template&&) = delete;
     ~sandbox_template() { end(); }
 
@@ -301,7 +301,7 @@ private:
     }
 
     unique_fd socket_;
-    pid_t pid_ = -1;
+    sole<pid_t, -1> pid_;
     bool copies_work_ = false;
     files::pinned work_;
     std::uint64_t asked_ = 0, heard_ = 0;
