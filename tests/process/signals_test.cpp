@@ -4,6 +4,7 @@
 #include <sb/process/signals.hpp>
 #include <csignal>
 #include <initializer_list>
+#include <optional>
 
 using namespace sb::process;
 using sb::test::in_child;
@@ -17,6 +18,7 @@ long ignore(int signal) {
     return ::syscall(SYS_rt_sigaction, signal, &action, nullptr, sizeof action.mask);
 }
 void note(int) {}
+volatile std::sig_atomic_t heard = 0;
 } // namespace
 
 TEST_CASE("ignored signals are found, those that the C library keeps to itself too") {
@@ -70,3 +72,15 @@ TEST_CASE("only the signals that are named become what they are by default") {
     CHECK(raise_after(bit(SIGUSR1)) == -SIGUSR1);
     CHECK(raise_after(bit(SIGUSR2)) == -SIGUSR2); // a handler is reset as well
 }
+
+TEST_CASE("a signal waits while signals are blocked, and is heard behind") {
+    struct sigaction act {}, before {};
+    act.sa_handler = [](int) { heard = heard + 1; };
+    ::sigaction(SIGUSR2, &act, &before);
+    heard = 0;
+    std::optional<signals_blocked> quiet{std::in_place};
+    std::raise(SIGUSR2);
+    CHECK(heard == 0);
+    quiet.reset();
+    CHECK(heard == 1);
+    ::sigaction(SIGUSR2, &before, nullptr);}

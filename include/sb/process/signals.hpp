@@ -38,4 +38,20 @@ __attribute__((no_sanitize("address", "undefined"))) inline void let_be(signal_b
         if (which >> (s - 1) & 1) ::syscall(SYS_rt_sigaction, s, &plain, nullptr, sizeof plain.mask);
 }
 
+/// While it lives, no signal interrupts this thread: a child that it starts does not run our handlers.
+class signals_blocked {
+public:
+    signals_blocked() noexcept {
+        sigset_t every;
+        sigfillset(&every);
+        ::pthread_sigmask(SIG_SETMASK, &every, &before_);
+    }
+    signals_blocked(signals_blocked const&) = delete;
+    signals_blocked& operator=(signals_blocked const&) = delete;
+    ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t before_;
+};
+
 } // namespace sb::process

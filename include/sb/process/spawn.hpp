@@ -83,16 +83,10 @@ public:
     result<pid_t> start(launch const& what, copy_report& report) {
         report.failure = {};
         borrowed shared{&what, &report, ::getpid(), ignored_};
-        sigset_t all, before;
-        sigfillset(&all);
-        ::pthread_sigmask(SIG_SETMASK, &all, &before);
-        int const pid = what.group < 0 ? ::clone(&child, static_cast<char*>(stack_) + size, CLONE_VM | CLONE_VFORK | SIGCHLD, &shared)
-                                       : clone_into(what, &shared);
-        int const code = errno;
-        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        errno = code;
-        if (pid < 0) return last_error("clone");
-        if (!report.failure) return pid_t{pid};
+        SB_TRY(auto const pid, cloned([&] {
+                   return what.group < 0 ? ::clone(&child, stack_ + size, CLONE_VM | CLONE_VFORK | SIGCHLD, &shared) : clone_into(what, &shared);
+               }));
+        if (!report.failure) return pid;
         int status = 0;
         while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
         return pid_t{0};
@@ -102,15 +96,7 @@ public:
     /// the order in this room. It uses the stack until then, so no other child may be started before it is called or dead.
     result<pid_t> start_ahead(launch const& what, order_room& room, ahead_call::number number, std::int64_t awake_ns) {
         ahead_ = {what, &room, number, awake_ns, ::getpid(), ignored_};
-        sigset_t all, before;
-        sigfillset(&all);
-        ::pthread_sigmask(SIG_SETMASK, &all, &before);
-        int const pid = ::clone(&child_ahead, static_cast<char*>(stack_) + size, CLONE_VM | SIGCHLD, &ahead_);
-        int const code = errno;
-        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        errno = code;
-        if (pid < 0) return last_error("clone");
-        return pid_t{pid};
+        return cloned([&] { return ::clone(&child_ahead, stack_ + size, CLONE_VM | SIGCHLD, &ahead_); });
     }
 
 private:
@@ -132,6 +118,13 @@ private:
     static constexpr std::size_t size = std::size_t{64} << 10, guard = 4096;
     explicit spawner(char* stack) : stack_{stack} {}
 
+    template <class Clone>
+    static result<pid_t> cloned(Clone clone) {
+        signals_blocked const quiet;
+        int const pid = clone();
+        if (pid < 0) return last_error("clone");
+        return pid_t{pid};
+    }
     /// The same by clone3, which the C library does not offer: the child begins on the borrowed stack and has no caller to
     /// return to.
     int clone_into(launch const& what, borrowed* shared) const {

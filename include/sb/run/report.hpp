@@ -5,6 +5,7 @@
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <sb/json/parse.hpp>
+#include <sb/process/signals.hpp>
 #include <sb/run/reserved_names.hpp>
 #include <algorithm>
 #include <charconv>
@@ -203,10 +204,8 @@ inline bool look_for(std::vector<output_metric>& metrics, int file, int most_sec
     if (metrics.empty()) return true;
     auto words = make_pipe();
     if (words.has_error()) return false;
-    sigset_t all, before;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before); // the child must not run our handlers
     auto const parent = ::getpid();
+    std::optional<process::signals_blocked> quiet{std::in_place};
     auto const child = ::fork();
     if (child == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -214,7 +213,7 @@ inline bool look_for(std::vector<output_metric>& metrics, int file, int most_sec
         for (int const s : {SIGHUP, SIGINT, SIGTERM, SIGPROF}) std::signal(s, SIG_DFL);
         itimerval const until{{0, 0}, {most_seconds, 0}};
         ::setitimer(ITIMER_PROF, &until, nullptr);
-        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        quiet.reset();
         detail::look_through(metrics, file);
         for (auto& each : metrics) {
             auto const x = each.take();
@@ -223,7 +222,7 @@ inline bool look_for(std::vector<output_metric>& metrics, int file, int most_sec
         }
         ::_exit(0);
     }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    quiet.reset();
     words->write.reset();
     if (child < 0) return false;
     std::vector<std::optional<double>> found;
