@@ -26,6 +26,13 @@ namespace sb::process {
 /// The payload's user and group as the payload sees them.
 inline constexpr unsigned sandbox_id = 1000;
 
+/// Becomes the payload's user. The kernel's order to die with the parent, which a change of user resets, is given again.
+inline result<void> become_payload() {
+    if (::setresgid(sandbox_id, sandbox_id, sandbox_id) < 0 || ::setresuid(sandbox_id, sandbox_id, sandbox_id) < 0) return last_error("change user");
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return {};
+}
+
 /// The user that payloads run as, outside the sandbox.
 struct payload_user {
     uid_t uid = 0;

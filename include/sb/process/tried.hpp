@@ -80,8 +80,7 @@ result<std::string> tried_inside(process::payload_user const& user, int kinds, A
             if (::unshare(CLONE_NEWUSER) < 0) return last_error("make a user namespace");
             char one = 0;
             if (::write(ready.write.get(), &one, 1) != 1 || retry([&] { return ::read(mapped.read.get(), &one, 1); }) != 1) ::_exit(1);
-            if (::setresgid(process::sandbox_id, process::sandbox_id, process::sandbox_id) < 0 || ::setresuid(process::sandbox_id, process::sandbox_id, process::sandbox_id) < 0) return last_error("change user");
-            ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a change of user resets it
+            SB_CHECK(process::become_payload());
             if (kinds != 0 && ::unshare(kinds) < 0) return last_error("make namespaces");
             if ((kinds & CLONE_NEWNS) && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0) return last_error("make mounts private");
             return attempt();

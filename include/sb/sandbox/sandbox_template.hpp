@@ -129,8 +129,7 @@ private:
     result<void> begin() {
         // the kernel refuses this before ids are mapped, and always refuses it to a user who is not root
         if (drops_groups_ && ::syscall(SYS_setgroups, 0, nullptr) < 0) return last_error("drop supplementary groups");
-        if (::setresgid(process::sandbox_id, process::sandbox_id, process::sandbox_id) < 0 || ::setresuid(process::sandbox_id, process::sandbox_id, process::sandbox_id) < 0) return last_error("change user");
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a change of user resets it
+        SB_CHECK(process::become_payload());
         ::umask(022);
         if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0) return last_error("make mounts private");
         SB_TRY(auto built, sandbox_root::build(plan_->shown, std::move(lower_), std::move(sources_)));
