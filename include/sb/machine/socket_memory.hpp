@@ -16,7 +16,9 @@
 #include <sb/core/clock.hpp>
 #include <sb/core/fd.hpp>
 #include <sb/core/text.hpp>
+#include <sb/machine/socket_diagnosis.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
@@ -60,50 +62,32 @@ struct socket_bytes {
 /// What the sockets of a protocol hold in the network namespace of `list`, a socket of NETLINK_SOCK_DIAG; no value where the
 /// kernel does not say.
 inline std::optional<socket_bytes> held_by_sockets(int list, std::uint8_t family, std::uint8_t protocol) {
-    struct {
-        nlmsghdr head{};
-        inet_diag_req_v2 what{};
-    } ask;
     static std::uint32_t number = 1u << 31; // answers to other users of the same socket, at other times, have other numbers
-    ask.head.nlmsg_len = sizeof ask, ask.head.nlmsg_type = SOCK_DIAG_BY_FAMILY, ask.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP, ask.head.nlmsg_seq = ++number;
+    socket_question ask;
     ask.what.sdiag_family = family, ask.what.sdiag_protocol = protocol, ask.what.idiag_states = ~0u;
     ask.what.idiag_ext = 1u << (INET_DIAG_SKMEMINFO - 1);
-    sockaddr_nl kernel{};
-    kernel.nl_family = AF_NETLINK;
-    if (retry([&] { return ::sendto(list, &ask, sizeof ask, 0, reinterpret_cast<sockaddr const*>(&kernel), sizeof kernel); }) < 0) return std::nullopt;
+    if (!ask_about_sockets(list, ask, SOCK_DIAG_BY_FAMILY, NLM_F_DUMP, ++number)) return std::nullopt;
     socket_bytes sum;
-    alignas(nlmsghdr) char block[1 << 15];
-    for (;;) {
-        auto const n = retry([&] { return ::recv(list, block, sizeof block, 0); });
-        if (n < 0) return std::nullopt;
-        auto left = static_cast<std::size_t>(n);
-        for (char const* at = block; left >= sizeof(nlmsghdr);) {
-            nlmsghdr head;
-            std::memcpy(&head, at, sizeof head);
-            if (head.nlmsg_len < sizeof head || head.nlmsg_len > left) break;
-            if (head.nlmsg_seq == number && head.nlmsg_type == NLMSG_DONE) return sum;
-            if (head.nlmsg_seq == number && head.nlmsg_type == NLMSG_ERROR) {
-                int code = 0;
-                if (head.nlmsg_len >= sizeof head + sizeof code) std::memcpy(&code, at + sizeof head, sizeof code);
-                return family == AF_INET6 && code == -EAFNOSUPPORT ? std::optional<socket_bytes>{socket_bytes{}} : std::nullopt;
+    bool is_known = false;
+    (void)each_socket_answer(list, number, [&](nlmsghdr const& head, char const* body) {
+        is_known = head.nlmsg_type == NLMSG_DONE || (head.nlmsg_type == NLMSG_ERROR && family == AF_INET6 && code_in_answer(head, body) == EAFNOSUPPORT);
+        if (head.nlmsg_type == NLMSG_DONE || head.nlmsg_type == NLMSG_ERROR) return false;
+        for (std::size_t in = NLMSG_ALIGN(sizeof(inet_diag_msg)); sizeof head + in + sizeof(nlattr) <= head.nlmsg_len;) {
+            nlattr one;
+            std::memcpy(&one, body + in, sizeof one);
+            if (one.nla_len < sizeof one || sizeof head + in + one.nla_len > head.nlmsg_len) break;
+            std::uint32_t values[SK_MEMINFO_VARS]{};
+            if (one.nla_type == INET_DIAG_SKMEMINFO) {
+                std::memcpy(values, body + in + sizeof one, std::min<std::size_t>(sizeof values, one.nla_len - sizeof one));
+                sum.counted += std::int64_t{values[SK_MEMINFO_RMEM_ALLOC]} + values[SK_MEMINFO_WMEM_QUEUED] + values[SK_MEMINFO_FWD_ALLOC];
+                sum.uncounted += values[SK_MEMINFO_OPTMEM];
+                if (protocol != IPPROTO_TCP) sum.uncounted += values[SK_MEMINFO_WMEM_ALLOC]; // TCP counts it as queued as well
             }
-            for (std::size_t in = NLMSG_ALIGN(sizeof head + sizeof(inet_diag_msg)); head.nlmsg_seq == number && in + sizeof(nlattr) <= head.nlmsg_len;) {
-                nlattr one;
-                std::memcpy(&one, at + in, sizeof one);
-                if (one.nla_len < sizeof one || in + one.nla_len > head.nlmsg_len) break;
-                std::uint32_t values[SK_MEMINFO_VARS]{};
-                if (one.nla_type == INET_DIAG_SKMEMINFO) {
-                    std::memcpy(values, at + in + sizeof one, std::min<std::size_t>(sizeof values, one.nla_len - sizeof one));
-                    sum.counted += std::int64_t{values[SK_MEMINFO_RMEM_ALLOC]} + values[SK_MEMINFO_WMEM_QUEUED] + values[SK_MEMINFO_FWD_ALLOC];
-                    sum.uncounted += values[SK_MEMINFO_OPTMEM];
-                    if (protocol != IPPROTO_TCP) sum.uncounted += values[SK_MEMINFO_WMEM_ALLOC]; // TCP counts it as queued as well
-                }
-                in += NLA_ALIGN(one.nla_len);
-            }
-            auto const step = std::min<std::size_t>(NLMSG_ALIGN(head.nlmsg_len), left);
-            at += step, left -= step;
+            in += NLA_ALIGN(one.nla_len);
         }
-    }
+        return true;
+    });
+    return is_known ? std::optional{sum} : std::nullopt;
 }
 
 /// Adds up what netlink sockets hold, from the lines of /proc/net/netlink. The text may come in parts. It is a heading, then

@@ -8,7 +8,7 @@
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
-#include <algorithm>
+#include <sb/machine/socket_diagnosis.hpp>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -55,67 +55,34 @@ public:
 
     /// The number of sockets.
     result<int> count() {
-        std::size_t all = 0;
+        std::size_t sockets = 0;
         for (auto const family : {std::uint8_t{AF_INET}, std::uint8_t{AF_INET6}}) {
             SB_TRY(auto const found, list(family));
-            all += found.size();
+            sockets += found.size();
         }
-        return static_cast<int>(all);
+        return static_cast<int>(sockets);
     }
 
 private:
-    struct request {
-        nlmsghdr head{};
-        inet_diag_req_v2 what{};
-    };
     tcp_leftovers() = default;
 
-    result<void> send(request& ask, std::uint16_t type, std::uint16_t flags) {
-        ask.head.nlmsg_len = sizeof ask;
-        ask.head.nlmsg_type = type;
-        ask.head.nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | flags);
-        ask.head.nlmsg_seq = ++number_;
-        ask.what.sdiag_protocol = IPPROTO_TCP;
-        sockaddr_nl kernel{};
-        kernel.nl_family = AF_NETLINK;
-        if (retry([&] { return ::sendto(socket_.get(), &ask, sizeof ask, 0, reinterpret_cast<sockaddr const*>(&kernel), sizeof kernel); }) < 0)
-            return last_error("ask for TCP sockets");
+    /// Calls `use(head, body)` for each answer until it returns false.
+    template <class Use>
+    result<void> ask(machine::socket_question& what, std::uint16_t type, std::uint16_t flags, Use use) {
+        what.what.sdiag_protocol = IPPROTO_TCP;
+        if (!machine::ask_about_sockets(socket_.get(), what, type, flags, ++number_)) return last_error("ask for TCP sockets");
+        if (!machine::each_socket_answer(socket_.get(), number_, use)) return last_error("receive the list of TCP sockets");
         return {};
     }
 
-    /// Calls `use(head)` for each answer to the last question until it returns false.
-    template <class Use>
-    result<void> answers(Use use) {
-        alignas(nlmsghdr) char block[1 << 14];
-        for (;;) {
-            auto const n = retry([&] { return ::recv(socket_.get(), block, sizeof block, 0); });
-            if (n < 0) return last_error("receive the list of TCP sockets");
-            auto left = static_cast<std::size_t>(n);
-            for (char const* at = block; left >= sizeof(nlmsghdr);) {
-                nlmsghdr head;
-                std::memcpy(&head, at, sizeof head);
-                if (head.nlmsg_len < sizeof head || head.nlmsg_len > left) break;
-                if (head.nlmsg_seq == number_ && !use(head, at + sizeof head)) return {};
-                auto const step = std::min<std::size_t>((head.nlmsg_len + 3u) & ~3u, left);
-                at += step, left -= step;
-            }
-        }
-    }
-    static int code_in(nlmsghdr const& head, char const* body) {
-        int code = 0;
-        if (head.nlmsg_len >= sizeof head + sizeof code) std::memcpy(&code, body, sizeof code);
-        return -code;
-    }
-
     result<std::vector<inet_diag_req_v2>> list(std::uint8_t family) {
-        request ask;
-        ask.what.sdiag_family = family;
-        ask.what.idiag_states = ~0u;
-        SB_CHECK(send(ask, SOCK_DIAG_BY_FAMILY, NLM_F_DUMP));
+        machine::socket_question what;
+        what.what.sdiag_family = family;
+        what.what.idiag_states = ~0u;
         std::vector<inet_diag_req_v2> found;
         int code = 0;
-        SB_CHECK(answers([&](nlmsghdr const& head, char const* body) {
-            if (head.nlmsg_type == NLMSG_ERROR) code = code_in(head, body);
+        SB_CHECK(ask(what, SOCK_DIAG_BY_FAMILY, NLM_F_DUMP, [&](nlmsghdr const& head, char const* body) {
+            if (head.nlmsg_type == NLMSG_ERROR) code = machine::code_in_answer(head, body);
             if (head.nlmsg_type == NLMSG_ERROR || head.nlmsg_type == NLMSG_DONE) return false;
             inet_diag_msg one;
             if (head.nlmsg_len < sizeof head + sizeof one) return true;
@@ -136,13 +103,12 @@ private:
 
     /// False when it was already gone.
     result<bool> destroy(inet_diag_req_v2 const& target) {
-        request ask;
-        ask.what = target;
-        SB_CHECK(send(ask, SOCK_DESTROY, NLM_F_ACK));
+        machine::socket_question what;
+        what.what = target;
         int code = 0;
-        SB_CHECK(answers([&](nlmsghdr const& head, char const* body) {
+        SB_CHECK(ask(what, SOCK_DESTROY, NLM_F_ACK, [&](nlmsghdr const& head, char const* body) {
             if (head.nlmsg_type != NLMSG_ERROR) return true;
-            code = code_in(head, body);
+            code = machine::code_in_answer(head, body);
             return false;
         }));
         if (code == 0) return true;
