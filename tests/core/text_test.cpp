@@ -35,3 +35,22 @@ TEST_CASE("a split gives each part, the empty ones too") {
     CHECK(parts("a,,b,") == std::vector<std::string>{"a", "", "b", ""});
     CHECK(parts("") == std::vector<std::string>{""});
 }
+
+TEST_CASE("numbers are taken off a text one by one, and what is none stays") {
+    std::string_view text = "  12 -3x";
+    CHECK(sb::take_number(text) == 12);
+    CHECK(sb::take_number(text) == -3);
+    CHECK(!sb::take_number(text));
+    CHECK(text == "x");
+    std::string_view blanks = "   ", large = "9223372036854775808";
+    CHECK((!sb::take_number(blanks) && !sb::take_number(large)));
+    CHECK((blanks == "   " && large.size() == 19));
+}
+
+TEST_CASE("the number behind a word is found, with or without spaces between") {
+    CHECK(sb::number_after("MemTotal:  2048 kB\nMemFree: 7", "MemTotal:") == 2048);
+    CHECK(sb::number_after("a=1 a=2", "a=") == 1);
+    CHECK(!sb::number_after("a=1", "b="));
+    CHECK(!sb::number_after("a=", "a="));
+    CHECK(!sb::number_after("a=x1", "a="));
+}

@@ -96,4 +96,22 @@ inline std::optional<std::int64_t> lone_number(std::string_view text) noexcept {
     return n;
 }
 
+/// Takes the number at the start of `text`, behind spaces, off it; nothing where there is none.
+inline std::optional<std::int64_t> take_number(std::string_view& text) noexcept {
+    auto rest = text.substr(std::min(text.find_first_not_of(' '), text.size()));
+    std::int64_t n = 0;
+    auto const [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), n);
+    if (code != std::errc{}) return std::nullopt;
+    text = rest.substr(static_cast<std::size_t>(end - rest.data()));
+    return n;
+}
+
+/// The number behind the first `word` in `text`; nothing where either is missing.
+inline std::optional<std::int64_t> number_after(std::string_view text, std::string_view word) noexcept {
+    auto const at = text.find(word);
+    if (at == std::string_view::npos) return std::nullopt;
+    text.remove_prefix(at + word.size());
+    return take_number(text);
+}
+
 } // namespace sb

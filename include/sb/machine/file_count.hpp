@@ -169,11 +169,8 @@ private:
         if (::fstatat(at(), (task + "/fd").c_str(), &facts, 0) == 0 && facts.st_size > 0) return facts.st_size;
         char text[2048];
         constexpr std::string_view name = "\nFDSize:\t";
-        auto const all = read_start(task + "/status", text, sizeof text);
-        auto const found = all.find(name);
-        std::int64_t room = 0;
-        if (found != all.npos) std::from_chars(all.data() + found + name.size(), all.data() + all.size(), room);
-        return room;
+        auto const status = read_start(task + "/status", text, sizeof text);
+        return number_after(status, name).value_or(0);
     }
     /// The process's only table: no thread may have its own (argument_rules.hpp). If the first thread is gone, the files
     /// cannot be seen through the process's own name; then another thread shows them.
@@ -203,9 +200,8 @@ private:
     /// The largest possible number of mappings: the pages of its address space, because no mapping is smaller.
     std::int64_t most_hidden_of(std::string const& task, std::int64_t most) const {
         char text[128];
-        auto const all = read_start(task + "/statm", text, sizeof text);
-        std::int64_t pages = 0;
-        std::from_chars(all.data(), all.data() + all.size(), pages);
+        auto statm = read_start(task + "/statm", text, sizeof text);
+        auto const pages = take_number(statm).value_or(0);
         return most > 0 ? std::min(most, pages) : pages;
     }
     /// Mappings of files, including shared memory without a name; -1 where we may not read them. The fourth word of a line

@@ -39,13 +39,11 @@ struct machine_memory {
                                                          "PageTables", "SecPageTables", "Percpu", "Zswap", "Hugetlb", "Balloon"};
         std::int64_t total = 0, used = 0;
         split(meminfo, '\n', [&](std::string_view line) {
-            auto const colon = line.find(':');
-            auto const digit = colon == line.npos ? colon : line.find_first_not_of(' ', colon + 1);
-            std::int64_t kib = 0;
-            if (digit == line.npos || std::from_chars(line.data() + digit, line.data() + line.size(), kib).ec != std::errc{}) return;
-            auto const name = line.substr(0, colon);
-            if (name == "MemTotal") total = kib << 10;
-            else if (std::find(known.begin(), known.end(), name) != known.end()) used += kib << 10;
+            auto const kib = number_after(line, ":");
+            if (!kib) return;
+            auto const name = line.substr(0, line.find(':'));
+            if (name == "MemTotal") total = *kib << 10;
+            else if (std::find(known.begin(), known.end(), name) != known.end()) used += *kib << 10;
         });
         return total > 0 ? std::optional{machine_memory{total, total - used}} : std::nullopt;
     }
@@ -55,10 +53,9 @@ struct machine_memory {
 inline std::int64_t free_on_processors(std::string_view zoneinfo) noexcept {
     constexpr std::string_view name = " count:";
     std::int64_t pages = 0;
-    for (auto at = zoneinfo.find(name); at != zoneinfo.npos; at = zoneinfo.find(name, at)) {
-        at = std::min(zoneinfo.find_first_not_of(' ', at + name.size()), zoneinfo.size());
-        std::int64_t some = 0;
-        if (std::from_chars(zoneinfo.data() + at, zoneinfo.data() + zoneinfo.size(), some).ec == std::errc{}) pages += some;
+    for (auto at = zoneinfo.find(name); at != zoneinfo.npos; at = zoneinfo.find(name)) {
+        zoneinfo.remove_prefix(at + name.size());
+        pages += take_number(zoneinfo).value_or(0);
     }
     return pages * ::sysconf(_SC_PAGESIZE);
 }
@@ -68,7 +65,7 @@ inline std::int64_t free_on_processors(std::string_view zoneinfo) noexcept {
 inline pid_t holder_of(std::string_view line) noexcept {
     pid_t pid = 0;
     for (std::string_view const how : {" READ ", " WRITE "})
-        if (auto const at = line.find(how); at != line.npos) (void)std::from_chars(line.data() + line.find_first_not_of(' ', at + how.size()), line.data() + line.size(), pid);
+        if (auto const holder = number_after(line, how)) pid = static_cast<pid_t>(*holder);
     return pid;
 }
 

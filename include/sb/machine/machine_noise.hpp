@@ -3,8 +3,8 @@
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/fd.hpp>
+#include <sb/core/text.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <ctime>
@@ -37,16 +37,15 @@ struct machine_ticks {
     std::int64_t busy = 0, steal = 0;
     static std::optional<machine_ticks> parse(std::string_view line) noexcept {
         enum { user, nice, system, idle, wait, irq, soft_irq, stolen, fields };
-        std::int64_t all[fields]{};
+        std::int64_t ticks[fields]{};
         if (!line.starts_with("cpu ")) return std::nullopt;
         line.remove_prefix(4);
-        for (auto& each : all) {
-            while (line.starts_with(' ')) line.remove_prefix(1);
-            auto const [end, code] = std::from_chars(line.data(), line.data() + line.size(), each);
-            if (code != std::errc{}) return std::nullopt;
-            line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+        for (auto& each : ticks) {
+            auto const number = take_number(line);
+            if (!number) return std::nullopt;
+            each = *number;
         }
-        return machine_ticks{all[user] + all[nice] + all[system] + all[irq] + all[soft_irq], all[stolen]};
+        return machine_ticks{ticks[user] + ticks[nice] + ticks[system] + ticks[irq] + ticks[soft_irq], ticks[stolen]};
     }
 };
 

@@ -46,12 +46,9 @@ inline std::optional<std::int64_t> most_of(std::string_view text) {
 /// What sockets of a kind hold on the whole machine, in bytes: "TCP: inuse 1 orphan 0 tw 0 alloc 1 mem 163".
 inline std::optional<std::int64_t> held_by(std::string_view sockstat, std::string_view kind) {
     auto const line = sockstat.find(kind);
-    auto at = line == std::string_view::npos ? line : sockstat.find(" mem ", line);
-    if (at == std::string_view::npos || at > sockstat.find('\n', line)) return std::nullopt;
-    at += 5;
-    std::int64_t pages = 0;
-    if (std::from_chars(sockstat.data() + at, sockstat.data() + sockstat.size(), pages).ec != std::errc{}) return std::nullopt;
-    return pages * ::sysconf(_SC_PAGESIZE);
+    if (line == std::string_view::npos) return std::nullopt;
+    auto const pages = number_after(sockstat.substr(line, sockstat.find('\n', line) - line), " mem ");
+    return pages ? std::optional{*pages * ::sysconf(_SC_PAGESIZE)} : std::nullopt;
 }
 
 /// What sockets hold of the machine's amount for their kind, and what they hold besides.
@@ -123,15 +120,8 @@ inline std::int64_t held_by_netlinks(int list, std::int64_t enough) {
     return sum.bytes();
 }
 
-/// The number after a word of /proc/net/sockstat; 0 if the word is missing.
-inline std::int64_t number_after(std::string_view sockstat, std::string_view word) noexcept {
-    auto const at = sockstat.find(word);
-    std::int64_t number = 0;
-    if (at != std::string_view::npos) (void)std::from_chars(sockstat.data() + at + word.size(), sockstat.data() + sockstat.size(), number);
-    return number;
-}
 /// Sockets of every kind in a network namespace.
-inline std::int64_t sockets_used(std::string_view sockstat) noexcept { return number_after(sockstat, "sockets: used "); }
+inline std::int64_t sockets_used(std::string_view sockstat) noexcept { return number_after(sockstat, "sockets: used ").value_or(0); }
 
 } // namespace detail
 
@@ -278,7 +268,7 @@ private:
         char text[1024];
         auto const n = ::pread(at_.counts, text, sizeof text, 0);
         std::string_view const counts{text, n > 0 ? static_cast<std::size_t>(n) : 0};
-        auto const sockets = std::max<std::int64_t>(detail::sockets_used(counts) - at_.resident, 0), waiting = detail::number_after(counts, " tw ");
+        auto const sockets = std::max<std::int64_t>(detail::sockets_used(counts) - at_.resident, 0), waiting = number_after(counts, " tw ").value_or(0);
         uncounted_due_ns_ = now_ns + longest_rest_ns;
         if (sockets * at_.share.a_socket_bytes + waiting * bytes_waiting <= at_.most_uncounted) return false;
         auto const begun = monotonic_ns();

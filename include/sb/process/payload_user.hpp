@@ -6,7 +6,6 @@
 #include <sb/core/text.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <fcntl.h>
@@ -58,13 +57,9 @@ inline id_range mapped_payload_ids(std::string_view map) {
     id_range best;
     std::int64_t last = 0;
     split(map, '\n', [&](std::string_view line) {
-        std::int64_t inside = 0, outside = 0, count = 0;
-        auto const number = [&](std::int64_t& to) {
-            while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
-            auto const end = std::from_chars(line.data(), line.data() + line.size(), to).ptr;
-            line.remove_prefix(static_cast<std::size_t>(end - line.data()));
-        };
-        number(inside), number(outside), number(count);
+        auto const inside = take_number(line).value_or(0);
+        (void)take_number(line); // outside
+        auto const count = take_number(line).value_or(0);
         if (count <= 0) return;
         last = std::max(last, inside + count - 1);
         auto const begin = std::max(inside, first_payload_id), end = std::min(inside + count, first_payload_id + payload_ids);

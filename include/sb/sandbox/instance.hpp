@@ -14,7 +14,6 @@
 #include <sb/sandbox/tcp_leftovers.hpp>
 #include <sb/watch/watch.hpp>
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <sys/wait.h>
@@ -230,10 +229,9 @@ private:
         rest.remove_prefix(at + 3);
         std::int64_t fields[9]{};
         for (auto& each : fields) {
-            while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
-            auto const [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), each);
-            if (code != std::errc{}) return std::nullopt;
-            rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+            auto const number = take_number(rest);
+            if (!number) return std::nullopt;
+            each = *number;
         }
         return std::pair{fields[0], fields[8]};
     }
@@ -244,10 +242,7 @@ private:
     }
     /// Sockets of every family, the supervisor's too.
     static std::int64_t sockets_in(std::string_view counts) noexcept {
-        constexpr std::string_view before = "sockets: used ";
-        std::int64_t count = -1;
-        if (counts.starts_with(before)) (void)std::from_chars(counts.data() + before.size(), counts.data() + counts.size(), count);
-        return count;
+        return number_after(counts, "sockets: used ").value_or(-1);
     }
     /// True when there is no socket. For TCP not even one in TIME_WAIT.
     bool network_is_quiet() const noexcept {
