@@ -4,6 +4,7 @@
 #include "support/child.hpp"
 #include "support/victim.hpp"
 #include <sb/files/folder.hpp>
+#include <linux/openat2.h>
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -147,4 +148,19 @@ TEST_CASE("what is no folder cannot be listed", "[folder]") {
     auto const file = make_file(at.fd.get(), "file", "here").value();
     CHECK(names_in(file.get(), "here/file").error().what == "list here/file: Not a directory");
     CHECK(names_in(-1, "nothing").error().what == "list nothing: Bad file descriptor");
+}
+
+TEST_CASE("a place is found by the way that is allowed, and by no other", "[folder]") {
+    folder top;
+    REQUIRE(::mkdir((top / "inner").c_str(), 0700) == 0);
+    REQUIRE(sb::open_file(top / "inner/file", O_WRONLY | O_CREAT, 0600).has_value());
+    REQUIRE(::symlink("inner", (top / "link").c_str()) == 0);
+    REQUIRE(::symlink("/etc", (top / "out").c_str()) == 0);
+    auto const at = open_folder(AT_FDCWD, top.path().c_str());
+    CHECK(place_at(at.get(), "inner/file", RESOLVE_NO_SYMLINKS));
+    CHECK(place_at(at.get(), "link/file", RESOLVE_BENEATH));
+    CHECK((!place_at(at.get(), "link/file", RESOLVE_NO_SYMLINKS) && errno == ELOOP));
+    CHECK((!place_at(at.get(), "out/passwd", RESOLVE_BENEATH) && errno == EXDEV));
+    CHECK((!place_at(at.get(), "out/passwd", RESOLVE_IN_ROOT) && errno == ENOENT)); // the root is the folder itself
+    CHECK((!place_at(at.get(), "inner/file", 0, O_DIRECTORY) && errno == ENOTDIR));
 }

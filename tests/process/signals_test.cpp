@@ -83,4 +83,5 @@ TEST_CASE("a signal waits while signals are blocked, and is heard behind") {
     CHECK(heard == 0);
     quiet.reset();
     CHECK(heard == 1);
-    ::sigaction(SIGUSR2, &before, nullptr);}
+    ::sigaction(SIGUSR2, &before, nullptr);
+}

@@ -5,11 +5,15 @@
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <cerrno>
+#include <cstdint>
 #include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
 
@@ -18,6 +22,18 @@ namespace sb::files {
 /// Follows no link. Empty when it is not a folder that we may read; errno then has the reason.
 inline unique_fd open_folder(int at, char const* name) {
     return unique_fd{::openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+}
+
+/// A place for other calls (O_PATH); `resolve` says where the way to it may not lead (RESOLVE_…). Empty where it cannot be
+/// opened; errno then has the reason.
+inline unique_fd place_at(int at, char const* path, std::uint64_t resolve, int flags = 0) {
+    constexpr int most_attempts = 100; // when something is renamed meanwhile
+    struct open_how how {};
+    how.flags = static_cast<unsigned>(O_PATH | O_CLOEXEC | flags), how.resolve = resolve;
+    for (int attempt = 0;; ++attempt) {
+        unique_fd found{static_cast<int>(::syscall(SYS_openat2, at, path, &how, sizeof how))};
+        if (found || errno != EAGAIN || attempt >= most_attempts) return found;
+    }
 }
 
 /// Opens a folder whose mode keeps even its owner out, after changing that mode. Works by descriptor, because the name may

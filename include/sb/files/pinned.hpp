@@ -5,6 +5,7 @@
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
+#include <sb/files/folder.hpp>
 #include <sb/files/mount.hpp>
 #include <algorithm>
 #include <cerrno>
@@ -12,7 +13,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <linux/openat2.h>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -121,9 +121,7 @@ private:
     }
     static unique_fd open_without_links(std::string const& path) {
         for (int const only : {O_DIRECTORY, 0}) {
-            struct open_how how {};
-            how.flags = static_cast<unsigned>(O_PATH | O_CLOEXEC | only), how.resolve = RESOLVE_NO_SYMLINKS;
-            unique_fd found{static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how))};
+            auto found = files::place_at(AT_FDCWD, path.c_str(), RESOLVE_NO_SYMLINKS, only);
             if (found || errno != ENOTDIR) return found;
         }
         return unique_fd{};

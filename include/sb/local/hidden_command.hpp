@@ -8,13 +8,13 @@
 #include <sb/core/fd.hpp>
 #include <sb/core/read_regular.hpp>
 #include <sb/core/text.hpp>
+#include <sb/files/folder.hpp>
 #include <sb/files/path.hpp>
 #include <sb/process/look_as.hpp>
 #include <sb/sandbox/view.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -146,9 +146,7 @@ private:
         while (below.starts_with('/')) below.remove_prefix(1);
         unique_fd inner;
         if (!below.empty()) {
-            open_how how{};
-            how.flags = O_PATH | O_CLOEXEC, how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-            inner = unique_fd{static_cast<int>(::syscall(SYS_openat2, top.get(), std::string{below}.c_str(), &how, sizeof how))};
+            inner = files::place_at(top.get(), std::string{below}.c_str(), RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
             if (!inner) return {};
         }
         auto text = read_regular(below.empty() ? top.get() : inner.get(), most_bytes, real);

@@ -24,7 +24,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <linux/openat2.h>
 #include <net/if.h>
 #include <optional>
 #include <sched.h>
@@ -262,10 +261,8 @@ private:
                 SB_CHECK(files::attach(mount.get(), target));
                 continue;
             }
-            struct open_how how {};
-            how.flags = O_PATH | O_CLOEXEC, how.resolve = RESOLVE_NO_SYMLINKS;
             auto const own = target.starts_with("/var/tmp/") && !plan_.from->has_var_tmp() ? target.substr(4) : target; // /var/tmp is our own link
-            unique_fd const there{static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, own.c_str(), &how, sizeof how))};
+            auto const there = files::place_at(AT_FDCWD, own.c_str(), RESOLVE_NO_SYMLINKS);
             if (!there && errno == ELOOP) return sandbox_root::link_on_the_way(target);
             if (!there) return last_error("open", target);
             SB_CHECK(files::attach(mount.get(), there.get(), target));

@@ -2,6 +2,7 @@
 // A template root: the root of the sandboxes of one view. It is built once in a mount namespace, and the sandboxes copy that
 // namespace.
 #pragma once
+#include <sb/files/folder.hpp>
 #include <sb/files/mount.hpp>
 #include <sb/files/path.hpp>
 #include <sb/process/payload_user.hpp>
@@ -73,7 +74,6 @@ public:
 
 private:
     static constexpr off_t largest_copied = 128 << 10;
-    static constexpr int most_attempts = 100;
 
     explicit sandbox_root(view const& shown) : shown_{&shown} {}
 
@@ -94,12 +94,7 @@ private:
     /// In another root nothing leads out of that root. If the name itself is a link, it is not followed.
     static unique_fd open_in(int system, bool is_host, std::string const& name) {
         if (is_host) return unique_fd{::openat(system, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
-        struct open_how how {};
-        how.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, how.resolve = RESOLVE_IN_ROOT;
-        for (int attempt = 0;; ++attempt) { // repeats when something is renamed meanwhile
-            unique_fd found{static_cast<int>(::syscall(SYS_openat2, system, name.c_str(), &how, sizeof how))};
-            if (found || errno != EAGAIN || attempt >= most_attempts) return found;
-        }
+        return files::place_at(system, name.c_str(), RESOLVE_IN_ROOT, O_NOFOLLOW);
     }
     static std::string opened(int fd) { return cat("/proc/self/fd/", fd); }
 
@@ -248,13 +243,8 @@ private:
     /// chosen by somebody else: no link leads out of the root that we build, nor to files that our processes have open.
     /// Where a run may write, no link is followed: the run could put another file there and so replace the binding.
     static result<unique_fd> place_of(int root, std::string const& target, bool folder, bool by_links) { // NOLINT(misc-no-recursion)
-        struct open_how how {};
-        how.flags = O_PATH | O_CLOEXEC, how.resolve = RESOLVE_IN_ROOT | (by_links ? RESOLVE_NO_MAGICLINKS : RESOLVE_NO_SYMLINKS);
         auto const find = [&](std::string const& path) {
-            for (int attempt = 0;; ++attempt) { // repeats when something is renamed meanwhile
-                unique_fd found{static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how))};
-                if (found || errno != EAGAIN || attempt >= most_attempts) return found;
-            }
+            return files::place_at(root, path.c_str(), RESOLVE_IN_ROOT | (by_links ? RESOLVE_NO_MAGICLINKS : RESOLVE_NO_SYMLINKS));
         };
         if (auto there = find(target)) return there;
         if (errno == ELOOP) return link_on_the_way(target);
