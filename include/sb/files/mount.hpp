@@ -25,16 +25,24 @@ inline result<unique_fd> copy_mount(int at, std::string const& path, bool recurs
     return unique_fd{fd};
 }
 
+namespace detail {
+/// Sets the options of an opened file system, then carries out `command`.
+inline result<void> configure(int context, std::initializer_list<std::pair<char const*, std::string>> options, unsigned command, std::string_view what, std::string_view type) {
+    for (auto const& [name, text] : options) {
+        auto const kind = text.empty() ? FSCONFIG_SET_FLAG : FSCONFIG_SET_STRING;
+        if (::syscall(SYS_fsconfig, context, kind, name, text.empty() ? nullptr : text.c_str(), 0) < 0)
+            return last_error("fsconfig", cat(type, type.empty() ? "" : " ", std::string_view{name}, "=", text));
+    }
+    if (::syscall(SYS_fsconfig, context, command, nullptr, nullptr, 0) < 0) return last_error(what, type);
+    return {};
+}
+} // namespace detail
+
 /// A new file system of this type. Options are "name=value", or a name alone.
 inline result<unique_fd> new_mount(std::string const& type, std::initializer_list<std::pair<char const*, std::string>> options, unsigned attributes) {
     unique_fd const context{static_cast<int>(::syscall(SYS_fsopen, type.c_str(), FSOPEN_CLOEXEC))};
     if (!context) return last_error("fsopen", type);
-    for (auto const& [name, text] : options) {
-        auto const kind = text.empty() ? FSCONFIG_SET_FLAG : FSCONFIG_SET_STRING;
-        if (::syscall(SYS_fsconfig, context.get(), kind, name, text.empty() ? nullptr : text.c_str(), 0) < 0)
-            return last_error("fsconfig", cat(type, " ", std::string_view{name}, "=", text));
-    }
-    if (::syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) < 0) return last_error("make file system", type);
+    SB_CHECK(detail::configure(context.get(), options, FSCONFIG_CMD_CREATE, "make file system", type));
     auto const fd = static_cast<int>(::syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, attributes));
     if (fd < 0) return last_error("fsmount", type);
     return unique_fd{fd};
@@ -44,10 +52,7 @@ inline result<unique_fd> new_mount(std::string const& type, std::initializer_lis
 inline result<void> change_file_system(int mount, std::initializer_list<std::pair<char const*, std::string>> options) {
     unique_fd const context{static_cast<int>(::syscall(SYS_fspick, mount, "", FSPICK_EMPTY_PATH | FSPICK_CLOEXEC))};
     if (!context) return last_error("fspick");
-    for (auto const& [name, text] : options)
-        if (::syscall(SYS_fsconfig, context.get(), FSCONFIG_SET_STRING, name, text.c_str(), 0) < 0) return last_error("fsconfig", cat(std::string_view{name}, "=", text));
-    if (::syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_RECONFIGURE, nullptr, nullptr, 0) < 0) return last_error("change file system");
-    return {};
+    return detail::configure(context.get(), options, FSCONFIG_CMD_RECONFIGURE, "change file system", {});
 }
 
 /// Sets attributes (MOUNT_ATTR_…) on a mount and all below it.
