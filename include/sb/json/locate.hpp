@@ -124,42 +124,41 @@ private:
         return true;
     }
 
-    bool elements(int depth) {
+    struct bracket {
+        char closing;
+        char const *unclosed, *no_comma;
+    };
+    /// What stands between brackets: each `item` is followed by a comma or the closing one.
+    template <class Item>
+    bool items(int depth, bracket const& of, Item item) {
         if (depth <= 0) return no("nested too deep");
         ++at_;
         blanks();
-        if (is_at(']')) return ++at_, true;
+        if (is_at(of.closing)) return ++at_, true;
         for (;;) {
             blanks();
-            if (!any(depth - 1)) return false;
+            if (!item()) return false;
             blanks();
-            if (!more()) return no("an array without its closing bracket");
-            if (is_at(']')) return ++at_, true;
-            if (!is_at(',')) return no("no comma between elements");
+            if (!more()) return no(of.unclosed);
+            if (is_at(of.closing)) return ++at_, true;
+            if (!is_at(',')) return no(of.no_comma);
             ++at_;
         }
     }
-
+    bool elements(int depth) {
+        return items(depth, {']', "an array without its closing bracket", "no comma between elements"}, [&] { return any(depth - 1); });
+    }
     bool members(int depth) {
-        if (depth <= 0) return no("nested too deep");
-        ++at_;
-        blanks();
-        if (is_at('}')) return ++at_, true;
-        for (;;) {
-            blanks();
-            if (!is_at('"')) return no(more() ? "a key must be a string" : "an object without its closing brace");
+        static constexpr bracket braces{'}', "an object without its closing brace", "no comma between members"};
+        return items(depth, braces, [&] {
+            if (!is_at('"')) return no(more() ? "a key must be a string" : braces.unclosed);
             if (!string()) return false;
             blanks();
             if (!is_at(':')) return no("no colon after a key");
             ++at_;
             blanks();
-            if (!any(depth - 1)) return false;
-            blanks();
-            if (!more()) return no("an object without its closing brace");
-            if (is_at('}')) return ++at_, true;
-            if (!is_at(',')) return no("no comma between members");
-            ++at_;
-        }
+            return any(depth - 1);
+        });
     }
 
     std::string_view text_;
