@@ -118,50 +118,67 @@ SB_TARGET_AVX2 inline std::uint64_t bytes_before(std::uint64_t newline) noexcept
     return newline == 0 ? ~std::uint64_t{0} : _blsmsk_u64(newline) >> 1;
 }
 
-SB_TARGET_AVX512 inline std::uint64_t append_avx512(std::uint64_t size, std::size_t block, scan_marks const& marks, __m512i bytes, line_skeleton& into) noexcept {
-    auto const named = _mm512_mask_mov_epi8(bytes, marks.scalar_starts, _mm512_set1_epi8('0'));
-    into.blocks[block] = {marks.kept, size};
-    _mm512_storeu_si512(into.bytes.data() + size, _mm512_maskz_compress_epi8(marks.kept, named));
-    return size + static_cast<std::uint64_t>(_mm_popcnt_u64(marks.kept));
-}
-
-SB_TARGET_AVX512 inline void scan_avx512(char const* line, char const* limit, line_skeleton& into) noexcept {
-    auto const blanks = _mm512_maskz_broadcast_i32x4(0xffff, _mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0));
-    auto const brackets = _mm512_maskz_broadcast_i32x4(0xffff, _mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0));
-    auto const space = _mm512_set1_epi8(0x20), newlines = _mm512_set1_epi8('\n'), quotes = _mm512_set1_epi8('"');
-    auto const backslashes = _mm512_set1_epi8('\\'), colons = _mm512_set1_epi8(':');
+/// Scans a line. `bytes` sees 64 bytes at once, with whatever instructions; flattened into a function that may use them.
+template <class Bytes>
+inline void scan_blocks(Bytes& bytes, char const* line, char const* limit, line_skeleton& into) noexcept {
     scan_carry carry;
     std::uint64_t size = 0;
     auto const* const whole = std::min(limit - 64, line + (line_skeleton::most_blocks - 1) * 64); // the last block that may be plain
     auto const* at = line;
     for (std::size_t block = 0;; ++block, at += 64) {
-        auto const bytes = _mm512_loadu_si512(at);
-        auto const low = _mm512_cmple_epu8_mask(bytes, space);
-        auto const backslash = _mm512_cmpeq_epi8_mask(bytes, backslashes);
-        auto quote = _mm512_cmpeq_epi8_mask(bytes, quotes);
-        auto const structural = _mm512_cmpeq_epi8_mask(_mm512_or_si512(bytes, space), _mm512_shuffle_epi8(brackets, bytes));
-        auto const colon = _mm512_cmpeq_epi8_mask(bytes, colons);
+        bytes.read(at);
+        auto const low = bytes.low(), backslash = bytes.backslash();
+        auto quote = bytes.quote();
+        auto const structural = bytes.structural(), colon = bytes.colon();
         if ((low | backslash | carry.escaped) == 0 && at <= whole) [[likely]] {
-            size = append_avx512(size, block, mark_block<block_kind::whole>({quote, parity_of(quote), structural, colon, 0}, 0, carry), bytes, into);
+            size = bytes.append(size, block, mark_block<block_kind::whole>({quote, parity_of(quote), structural, colon, 0}, 0, carry), into);
             continue;
         }
         if (block == line_skeleton::most_blocks) return give_up(into, line, at, limit);
-        auto newline = _mm512_cmpeq_epi8_mask(bytes, newlines);
+        auto newline = bytes.newline();
         if (limit - at < 64) [[unlikely]] newline |= std::uint64_t{1} << (limit - at);
         auto const valid = bytes_before(newline);
         quote &= valid;
         if ((((low | backslash) & valid) | carry.escaped) == 0) [[likely]] {
-            size = append_avx512(size, block, mark_block<block_kind::last>({quote, parity_of(quote), structural, colon, 0}, valid, carry), bytes, into);
+            size = bytes.append(size, block, mark_block<block_kind::last>({quote, parity_of(quote), structural, colon, 0}, valid, carry), into);
         } else {
             if (((backslash & valid) | carry.escaped) != 0) quote &= ~escaped_bytes(backslash & valid, carry.escaped);
             auto const parity = parity_of(quote);
             if ((backslash & valid & ~(parity ^ carry.in_string)) != 0) carry.stray_backslash = true;
-            auto const blank = _mm512_cmpeq_epi8_mask(bytes, _mm512_shuffle_epi8(blanks, bytes));
-            size = append_avx512(size, block, mark_block<block_kind::any>({quote, parity, structural, colon, blank}, valid, carry), bytes, into);
+            size = bytes.append(size, block, mark_block<block_kind::any>({quote, parity, structural, colon, bytes.blank()}, valid, carry), into);
         }
         if (newline != 0)
-            return finish_scan(into, static_cast<std::size_t>(at - line) + static_cast<std::size_t>(_tzcnt_u64(newline)), block, size, !carry.stray_backslash);
+            return finish_scan(into, static_cast<std::size_t>(at - line) + static_cast<std::size_t>(std::countr_zero(newline)), block, size, !carry.stray_backslash);
     }
+}
+
+class bytes_avx512 {
+public:
+    SB_TARGET_AVX512 bytes_avx512() noexcept
+        : blanks_{_mm512_maskz_broadcast_i32x4(0xffff, _mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0))},
+          brackets_{_mm512_maskz_broadcast_i32x4(0xffff, _mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0))},
+          space_{_mm512_set1_epi8(0x20)} {}
+    SB_TARGET_AVX512 void read(char const* at) noexcept { bytes_ = _mm512_loadu_si512(at); }
+    SB_TARGET_AVX512 std::uint64_t low() const noexcept { return _mm512_cmple_epu8_mask(bytes_, space_); }
+    SB_TARGET_AVX512 std::uint64_t backslash() const noexcept { return _mm512_cmpeq_epi8_mask(bytes_, _mm512_set1_epi8('\\')); }
+    SB_TARGET_AVX512 std::uint64_t quote() const noexcept { return _mm512_cmpeq_epi8_mask(bytes_, _mm512_set1_epi8('"')); }
+    SB_TARGET_AVX512 std::uint64_t structural() const noexcept { return _mm512_cmpeq_epi8_mask(_mm512_or_si512(bytes_, space_), _mm512_shuffle_epi8(brackets_, bytes_)); }
+    SB_TARGET_AVX512 std::uint64_t colon() const noexcept { return _mm512_cmpeq_epi8_mask(bytes_, _mm512_set1_epi8(':')); }
+    SB_TARGET_AVX512 std::uint64_t newline() const noexcept { return _mm512_cmpeq_epi8_mask(bytes_, _mm512_set1_epi8('\n')); }
+    SB_TARGET_AVX512 std::uint64_t blank() const noexcept { return _mm512_cmpeq_epi8_mask(bytes_, _mm512_shuffle_epi8(blanks_, bytes_)); }
+    SB_TARGET_AVX512 std::uint64_t append(std::uint64_t size, std::size_t block, scan_marks const& marks, line_skeleton& into) const noexcept {
+        auto const named = _mm512_mask_mov_epi8(bytes_, marks.scalar_starts, _mm512_set1_epi8('0'));
+        into.blocks[block] = {marks.kept, size};
+        _mm512_storeu_si512(into.bytes.data() + size, _mm512_maskz_compress_epi8(marks.kept, named));
+        return size + static_cast<std::uint64_t>(_mm_popcnt_u64(marks.kept));
+    }
+
+private:
+    __m512i blanks_, brackets_, space_, bytes_;
+};
+SB_TARGET_AVX512 __attribute__((flatten)) inline void scan_avx512(char const* line, char const* limit, line_skeleton& into) noexcept {
+    bytes_avx512 bytes;
+    scan_blocks(bytes, line, limit, into);
 }
 
 /// For each mask of eight bytes: which bytes to take, in order.
@@ -175,65 +192,54 @@ inline constexpr auto compress_table = [] {
     return table;
 }();
 
-SB_TARGET_AVX2 inline std::uint64_t equal_avx2(__m256i low, __m256i high, __m256i low_to, __m256i high_to) noexcept {
-    auto const a = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, low_to)));
-    auto const b = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, high_to)));
-    return a | std::uint64_t{b} << 32;
-}
-
-SB_TARGET_AVX2 inline std::uint64_t append_avx2(std::uint64_t size, std::size_t block, scan_marks const& marks, char const* at, line_skeleton& into) noexcept {
-    into.blocks[block] = {marks.kept, size};
-    auto* const out = into.bytes.data() + size;
-    auto* to = out;
-    for (int i = 0; i < 8; ++i) {
-        auto const mask = static_cast<std::uint8_t>(marks.kept >> (8 * i));
-        auto const eight = _mm_loadl_epi64(reinterpret_cast<__m128i const*>(at + 8 * i));
-        auto const order = _mm_loadl_epi64(reinterpret_cast<__m128i const*>(compress_table[mask].data()));
-        _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_shuffle_epi8(eight, order));
-        to += _mm_popcnt_u32(mask);
+class bytes_avx2 {
+public:
+    SB_TARGET_AVX2 bytes_avx2() noexcept
+        : blanks_{_mm256_broadcastsi128_si256(_mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0))},
+          brackets_{_mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0))},
+          space_{_mm256_set1_epi8(0x20)} {}
+    SB_TARGET_AVX2 void read(char const* at) noexcept {
+        at_ = at;
+        one_ = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(at)), two_ = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(at + 32));
     }
-    for (auto scalars = _pext_u64(marks.scalar_starts, marks.kept); scalars != 0; scalars = _blsr_u64(scalars)) out[_tzcnt_u64(scalars)] = '0';
-    return size + static_cast<std::uint64_t>(to - out);
-}
-
-SB_TARGET_AVX2 inline void scan_avx2(char const* line, char const* limit, line_skeleton& into) noexcept {
-    auto const blanks = _mm256_broadcastsi128_si256(_mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0));
-    auto const brackets = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0));
-    auto const space = _mm256_set1_epi8(0x20), newlines = _mm256_set1_epi8('\n'), quotes = _mm256_set1_epi8('"');
-    auto const backslashes = _mm256_set1_epi8('\\'), colons = _mm256_set1_epi8(':');
-    scan_carry carry;
-    std::uint64_t size = 0;
-    auto const* const whole = std::min(limit - 64, line + (line_skeleton::most_blocks - 1) * 64);
-    auto const* at = line;
-    for (std::size_t block = 0;; ++block, at += 64) {
-        auto const one = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(at));
-        auto const two = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(at + 32));
-        auto const low = equal_avx2(_mm256_max_epu8(one, space), _mm256_max_epu8(two, space), space, space); // <= 0x20
-        auto const backslash = equal_avx2(one, two, backslashes, backslashes);
-        auto quote = equal_avx2(one, two, quotes, quotes);
-        auto const structural = equal_avx2(_mm256_or_si256(one, space), _mm256_or_si256(two, space), _mm256_shuffle_epi8(brackets, one), _mm256_shuffle_epi8(brackets, two));
-        auto const colon = equal_avx2(one, two, colons, colons);
-        if ((low | backslash | carry.escaped) == 0 && at <= whole) [[likely]] {
-            size = append_avx2(size, block, mark_block<block_kind::whole>({quote, parity_of(quote), structural, colon, 0}, 0, carry), at, into);
-            continue;
-        }
-        if (block == line_skeleton::most_blocks) return give_up(into, line, at, limit);
-        auto newline = equal_avx2(one, two, newlines, newlines);
-        if (limit - at < 64) [[unlikely]] newline |= std::uint64_t{1} << (limit - at);
-        auto const valid = bytes_before(newline);
-        quote &= valid;
-        if ((((low | backslash) & valid) | carry.escaped) == 0) [[likely]] {
-            size = append_avx2(size, block, mark_block<block_kind::last>({quote, parity_of(quote), structural, colon, 0}, valid, carry), at, into);
-        } else {
-            if (((backslash & valid) | carry.escaped) != 0) quote &= ~escaped_bytes(backslash & valid, carry.escaped);
-            auto const parity = parity_of(quote);
-            if ((backslash & valid & ~(parity ^ carry.in_string)) != 0) carry.stray_backslash = true;
-            auto const blank = equal_avx2(one, two, _mm256_shuffle_epi8(blanks, one), _mm256_shuffle_epi8(blanks, two));
-            size = append_avx2(size, block, mark_block<block_kind::any>({quote, parity, structural, colon, blank}, valid, carry), at, into);
-        }
-        if (newline != 0)
-            return finish_scan(into, static_cast<std::size_t>(at - line) + static_cast<std::size_t>(_tzcnt_u64(newline)), block, size, !carry.stray_backslash);
+    SB_TARGET_AVX2 std::uint64_t low() const noexcept { return equal(_mm256_max_epu8(one_, space_), _mm256_max_epu8(two_, space_), space_, space_); } // <= 0x20
+    SB_TARGET_AVX2 std::uint64_t backslash() const noexcept { return are(_mm256_set1_epi8('\\')); }
+    SB_TARGET_AVX2 std::uint64_t quote() const noexcept { return are(_mm256_set1_epi8('"')); }
+    SB_TARGET_AVX2 std::uint64_t structural() const noexcept {
+        return equal(_mm256_or_si256(one_, space_), _mm256_or_si256(two_, space_), _mm256_shuffle_epi8(brackets_, one_), _mm256_shuffle_epi8(brackets_, two_));
     }
+    SB_TARGET_AVX2 std::uint64_t colon() const noexcept { return are(_mm256_set1_epi8(':')); }
+    SB_TARGET_AVX2 std::uint64_t newline() const noexcept { return are(_mm256_set1_epi8('\n')); }
+    SB_TARGET_AVX2 std::uint64_t blank() const noexcept { return equal(one_, two_, _mm256_shuffle_epi8(blanks_, one_), _mm256_shuffle_epi8(blanks_, two_)); }
+    SB_TARGET_AVX2 std::uint64_t append(std::uint64_t size, std::size_t block, scan_marks const& marks, line_skeleton& into) const noexcept {
+        into.blocks[block] = {marks.kept, size};
+        auto* const out = into.bytes.data() + size;
+        auto* to = out;
+        for (int i = 0; i < 8; ++i) {
+            auto const mask = static_cast<std::uint8_t>(marks.kept >> (8 * i));
+            auto const eight = _mm_loadl_epi64(reinterpret_cast<__m128i const*>(at_ + 8 * i));
+            auto const order = _mm_loadl_epi64(reinterpret_cast<__m128i const*>(compress_table[mask].data()));
+            _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_shuffle_epi8(eight, order));
+            to += _mm_popcnt_u32(mask);
+        }
+        for (auto scalars = _pext_u64(marks.scalar_starts, marks.kept); scalars != 0; scalars = _blsr_u64(scalars)) out[_tzcnt_u64(scalars)] = '0';
+        return size + static_cast<std::uint64_t>(to - out);
+    }
+
+private:
+    SB_TARGET_AVX2 static std::uint64_t equal(__m256i low, __m256i high, __m256i low_to, __m256i high_to) noexcept {
+        auto const a = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, low_to)));
+        auto const b = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, high_to)));
+        return a | std::uint64_t{b} << 32;
+    }
+    SB_TARGET_AVX2 std::uint64_t are(__m256i wanted) const noexcept { return equal(one_, two_, wanted, wanted); }
+
+    __m256i blanks_, brackets_, space_, one_, two_;
+    char const* at_ = nullptr;
+};
+SB_TARGET_AVX2 __attribute__((flatten)) inline void scan_avx2(char const* line, char const* limit, line_skeleton& into) noexcept {
+    bytes_avx2 bytes;
+    scan_blocks(bytes, line, limit, into);
 }
 
 #endif

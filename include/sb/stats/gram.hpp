@@ -40,7 +40,9 @@ inline void gram_add_plain(double* gram, double const* rows, std::size_t count, 
                 gram[i * shape.stride + j] = std::fma(from[i], from[j], gram[i * shape.stride + j]);
             }
 }
-inline bool gram_eliminate_plain(double* gram, double* inverse, double* error, gram_shape shape, double most, double least) noexcept {
+/// `subtract(to, factor, pivot, from)`: to[j] -= factor * pivot[j] for every column from `from` on.
+template <class Subtract>
+__attribute__((always_inline)) inline bool gram_eliminate(double* gram, double* inverse, double* error, gram_shape shape, double most, double least, Subtract subtract) noexcept {
     for (std::size_t i = 0; i < shape.columns; ++i) error[i] = gram[i * shape.stride + i];
     for (std::size_t i = 0; i < shape.columns; ++i)
         if (!(error[i] > least)) return false;
@@ -51,10 +53,15 @@ inline bool gram_eliminate_plain(double* gram, double* inverse, double* error, g
         for (std::size_t i = k + 1; i < shape.columns; ++i) {
             double const factor = pivot[i] * inverse[k];
             error[i] = std::fma(factor * factor, error[k], error[i]);
-            for (std::size_t j = i; j < shape.columns; ++j) gram[i * shape.stride + j] = std::fma(-factor, pivot[j], gram[i * shape.stride + j]);
+            subtract(gram + i * shape.stride, factor, pivot, i);
         }
     }
     return true;
+}
+inline bool gram_eliminate_plain(double* gram, double* inverse, double* error, gram_shape shape, double most, double least) noexcept {
+    return gram_eliminate(gram, inverse, error, shape, most, least, [&](double* to, double factor, double const* pivot, std::size_t from) {
+        for (std::size_t j = from; j < shape.columns; ++j) to[j] = std::fma(-factor, pivot[j], to[j]);
+    });
 }
 
 #if SB_X86
@@ -71,25 +78,12 @@ __attribute__((target("avx2,fma"))) inline void gram_add_avx2(double* gram, doub
             _mm256_storeu_pd(at, sum);
         }
 }
-__attribute__((target("avx2,fma"))) inline bool gram_eliminate_avx2(double* gram, double* inverse, double* error, gram_shape shape, double most, double least) noexcept {
-    for (std::size_t i = 0; i < shape.columns; ++i) error[i] = gram[i * shape.stride + i];
-    for (std::size_t i = 0; i < shape.columns; ++i)
-        if (!(error[i] > least)) return false;
-    for (std::size_t k = 0; k < shape.columns; ++k) {
-        double const* const pivot = gram + k * shape.stride;
-        if (!(pivot[k] * most > error[k])) return false;
-        inverse[k] = 1 / pivot[k];
-        for (std::size_t i = k + 1; i < shape.columns; ++i) {
-            double const one = pivot[i] * inverse[k];
-            error[i] = __builtin_fma(one * one, error[k], error[i]);
-            auto const factor = _mm256_set1_pd(one);
-            for (std::size_t j = i / gram_lanes * gram_lanes; j < shape.stride; j += gram_lanes) {
-                double* const at = gram + i * shape.stride + j;
-                _mm256_storeu_pd(at, _mm256_fnmadd_pd(factor, _mm256_loadu_pd(pivot + j), _mm256_loadu_pd(at)));
-            }
-        }
-    }
-    return true;
+__attribute__((target("avx2,fma"), flatten)) inline bool gram_eliminate_avx2(double* gram, double* inverse, double* error, gram_shape shape, double most, double least) noexcept {
+    return gram_eliminate(gram, inverse, error, shape, most, least, [&](double* to, double factor, double const* pivot, std::size_t from) __attribute__((target("avx2,fma"))) {
+        auto const factors = _mm256_set1_pd(factor);
+        for (std::size_t j = from / gram_lanes * gram_lanes; j < shape.stride; j += gram_lanes)
+            _mm256_storeu_pd(to + j, _mm256_fnmadd_pd(factors, _mm256_loadu_pd(pivot + j), _mm256_loadu_pd(to + j)));
+    });
 }
 #endif
 
