@@ -83,6 +83,23 @@ inline tie_sums lay_ranks(std::span<double const> values, std::vector<std::size_
     return ties;
 }
 
+/// Lays out pairs in the order of x, those with the same x in the order of y.
+inline void lay_pairs(std::span<double const> x, std::span<double const> y, std::vector<std::size_t>& order, std::vector<double>& to_x, std::vector<double>& to_y) {
+    auto const n = x.size();
+    order.resize(n), to_x.resize(n), to_y.resize(n);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return x[a] < x[b] || (x[a] == x[b] && y[a] < y[b]); });
+    for (std::size_t i = 0; i < n; ++i) to_x[i] = x[order[i]], to_y[i] = y[order[i]];
+}
+/// Calls `use(begin, count)` for each run of equal values from `begin` to `end`.
+template <class Use>
+void each_tie(std::span<double const> values, std::size_t begin, std::size_t end, Use use) {
+    for (auto last = begin; begin < end; begin = last) {
+        for (last = begin + 1; last < end && values[last] == values[begin]; ++last) {}
+        use(begin, last - begin);
+    }
+}
+
 inline no_answer lacks_pairs(std::span<double const> x, std::span<double const> y) noexcept {
     if (x.size() != y.size()) return no_answer::bad_request;
     if (!all_finite(x) || !all_finite(y)) return no_answer::not_finite;
@@ -318,26 +335,15 @@ inline rank_correlation_answer kendall(std::span<double const> x, std::span<doub
     auto const n = answer.n = x.size();
     answer.why = detail::lacks_pairs(x, y);
     if (!answer) return answer.r = answer.p = nan, answer;
-    room.order.resize(n);
-    std::iota(room.order.begin(), room.order.end(), std::size_t{0});
-    std::sort(room.order.begin(), room.order.end(), [&](std::size_t a, std::size_t b) { return x[a] < x[b] || (x[a] == x[b] && y[a] < y[b]); });
-    room.x.resize(n), room.y.resize(n);
-    for (std::size_t i = 0; i < n; ++i) room.x[i] = x[room.order[i]], room.y[i] = y[room.order[i]];
+    detail::lay_pairs(x, y, room.order, room.x, room.y);
     detail::tie_sums ties_x, ties_y, ties_both;
     room.counts_x.clear(), room.counts_y.clear();
-    for (std::size_t i = 0, end = 0; i < n; i = end) {
-        for (end = i + 1; end < n && room.x[end] == room.x[i]; ++end) {}
-        ties_x.add(end - i), room.counts_x.push_back(end - i);
-        for (std::size_t j = i, last = 0; j < end; j = last) {
-            for (last = j + 1; last < end && room.y[last] == room.y[j]; ++last) {}
-            ties_both.add(last - j);
-        }
-    }
+    detail::each_tie(room.x, 0, n, [&](std::size_t begin, std::size_t count) {
+        ties_x.add(count), room.counts_x.push_back(count);
+        detail::each_tie(room.y, begin, begin + count, [&](std::size_t, std::size_t same) { ties_both.add(same); });
+    });
     auto const discordant = static_cast<double>(detail::count_inversions(room.y, room.spare));
-    for (std::size_t i = 0, end = 0; i < n; i = end) {
-        for (end = i + 1; end < n && room.y[end] == room.y[i]; ++end) {}
-        ties_y.add(end - i), room.counts_y.push_back(end - i);
-    }
+    detail::each_tie(room.y, 0, n, [&](std::size_t, std::size_t count) { ties_y.add(count), room.counts_y.push_back(count); });
     auto const count = static_cast<double>(n), pairs = count * (count - 1) / 2;
     double const score = pairs - ties_x.pairs - ties_y.pairs + ties_both.pairs - 2 * discordant;
     answer.r = std::clamp(score / std::sqrt((pairs - ties_x.pairs) * (pairs - ties_y.pairs)), -1.0, 1.0);

@@ -194,14 +194,9 @@ inline theil_sen_answer theil_sen(std::span<double const> x, std::span<double co
     if (!std::isfinite(range_of(x)) || !std::isfinite(range_of(y))) return answer.why = no_answer::not_finite, answer;
     if (n == 2) return answer.why = no_answer::no_freedom, answer;
     auto const ties_y = detail::lay_ranks(y, room.order, room.y);
-    std::sort(room.order.begin(), room.order.end(), [&](std::size_t a, std::size_t b) { return x[a] < x[b] || (x[a] == x[b] && y[a] < y[b]); });
-    room.x.resize(n), room.y.resize(n);
-    for (std::size_t i = 0; i < n; ++i) room.x[i] = x[room.order[i]], room.y[i] = y[room.order[i]];
+    detail::lay_pairs(x, y, room.order, room.x, room.y);
     detail::tie_sums ties_x;
-    for (std::size_t i = 0, end = 0; i < n; i = end) {
-        for (end = i + 1; end < n && room.x[end] == room.x[i]; ++end) {}
-        ties_x.add(end - i);
-    }
+    detail::each_tie(room.x, 0, n, [&](std::size_t, std::size_t count) { ties_x.add(count); });
     answer.pairs = std::uint64_t{n} * (n - 1) / 2 - static_cast<std::uint64_t>(ties_x.pairs);
     auto const rank = detail::bounding_rank(room, ties_x, ties_y, answer.pairs, (1 - confidence) / 2, answer.exact);
     room.spare.assign(y.begin(), y.end()); // what lies in the middle is no wild value
