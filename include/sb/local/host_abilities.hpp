@@ -34,14 +34,6 @@ inline key::host as_seen_here(key::host host) {
 }
 
 /// The watcher's limits, from a setup.
-inline process::limits limits_of(key::setup const& s) {
-    process::limits held;
-    held.wall_ns = s.wall_ns, held.output_bytes = s.output_bytes, held.file_bytes = s.file_bytes, held.open_files = s.open_files;
-    held.memory_bytes = s.memory_bytes, held.cpu_seconds = s.cpu_seconds, held.cpus = s.cpus, held.user_processes = s.user_processes;
-    held.tree_memory_bytes = s.tree_memory_bytes, held.all_files = s.all_files, held.file_shares = s.file_shares;
-    held.tree_pids = s.tree_pids, held.numbered_pids = s.numbered_pids, held.tree_cores = s.tree_cores;
-    held.scratch_bytes = s.scratch_bytes, held.scratch_inodes = s.scratch_inodes, held.level = s.level;
-    return held;
-}
+inline process::limits limits_of(key::setup const& s) { return s; }
 
 } // namespace sb::local
