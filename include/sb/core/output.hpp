@@ -21,11 +21,8 @@ public:
         if (buffer_.size() >= full) (void)flush();
         return *this;
     }
-    /// For writers that append in place; follow with `spill()`.
+    /// For writers that append in place; the next `flush` writes it, at the latest.
     std::string& buffer() noexcept { return buffer_; }
-    void spill() {
-        if (buffer_.size() >= full) (void)flush();
-    }
     result<void> flush() {
         std::string_view rest{buffer_};
         while (!rest.empty() && usable()) {

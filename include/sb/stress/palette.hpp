@@ -37,10 +37,6 @@ public:
         while (key::by_name[i]->name != name) ++i;
         return i < env_slot ? i : i + 1;
     }
-    static constexpr std::string_view name_of_slot(unsigned slot) noexcept {
-        return key::by_name[slot < env_slot ? slot : slot - 1]->name;
-    }
-
     /// The piece of that key and value. The same key and value always have the same piece.
     id add(std::string_view name, value v) {
         make_canonical(v);
