@@ -5,6 +5,7 @@
 //   orphans MS LIFE_MS     leaves two daemons that take MS of processor time each, lives LIFE_MS, prints what each took (ns)
 //   tree N MIB             N processes that hold MIB each at the same time
 //   deaf SECONDS           hears no signal that can be ignored, nor do its two children, and spins
+#include "support/payload.hpp"
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -80,25 +81,13 @@ int orphans(long ms, long life_ms) {
 
 /// Mapped, not allocated: to the page what was asked for.
 int tree(long processes, long mib) {
-    int ready[2], hold[2];
-    if (::pipe(ready) != 0 || ::pipe(hold) != 0) return 1;
-    auto const bytes = static_cast<std::size_t>(mib) << 20;
-    char one = 1;
-    for (long i = 0; i < processes; ++i) {
-        if (::fork() != 0) continue;
-        ::close(ready[0]), ::close(hold[1]);
+    auto const held = payload::processes_that_hold(processes, [bytes = static_cast<std::size_t>(mib) << 20] {
         void* const block = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (block == MAP_FAILED) ::_exit(1);
+        if (block == MAP_FAILED) return false;
         std::memset(block, 1, bytes);
         asm volatile("" : : "r"(block) : "memory");
-        ::_exit(::write(ready[1], &one, 1) == 1 && ::read(hold[0], &one, 1) == 0 ? 0 : 1);
-    }
-    ::close(ready[1]), ::close(hold[0]);
-    long held = 0;
-    while (held < processes && ::read(ready[0], &one, 1) == 1) ++held;
-    ::close(hold[1]);
-    for (int status = 0; ::wait(&status) > 0;)
-        if (status != 0) return 1;
+        return true;
+    });
     return held == processes ? 0 : 1;
 }
 

@@ -17,14 +17,7 @@ extern char** environ;
 namespace probes {
 namespace {
 
-std::string whole_file(char const* path) {
-    std::string text;
-    int const fd = ::open(path, O_RDONLY | O_CLOEXEC);
-    char block[4096];
-    for (ssize_t n = 0; fd >= 0 && (n = ::read(fd, block, sizeof block)) > 0;) text.append(block, static_cast<std::size_t>(n));
-    if (fd >= 0) ::close(fd);
-    return text;
-}
+std::string whole_file(char const* path) { return payload::read_whole(path).value_or(std::string{}); }
 
 /// A file that can be read, or a folder that has names in it that do not lead to our own folders.
 bool holds_something(char const* path) {

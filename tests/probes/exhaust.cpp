@@ -51,25 +51,7 @@ void fork_bomb(words const& given, attempts& tried) {
 
 void thread_bomb(words const& given, attempts& tried) {
     auto const most = given.number("count", 500);
-    static int hold[2];
-    if (::pipe(hold) != 0) return;
-    pthread_attr_t small;
-    ::pthread_attr_init(&small);
-    ::pthread_attr_setstacksize(&small, 64 << 10);
-    std::vector<pthread_t> made;
-    int refused = 0;
-    while (std::ssize(made) < most && refused == 0) {
-        pthread_t thread{};
-        refused = ::pthread_create(&thread, &small, [](void*) -> void* {
-            char end = 0;
-            while (::read(hold[0], &end, 1) < 0 && errno == EINTR) {}
-            return nullptr;
-        }, nullptr);
-        if (refused == 0) made.push_back(thread);
-    }
-    tried.add(counted("threads", most), std::ssize(made) == most, refused);
-    ::close(hold[1]);
-    for (auto const thread : made) ::pthread_join(thread, nullptr);
+    payload::with_threads(most, [&](long made, int refused) { tried.add(counted("threads", most), made == most, refused); });
 }
 
 void memory_bomb(words const& given, attempts& tried) {

@@ -39,14 +39,7 @@ inline std::string random_word() {
     return text;
 }
 
-inline std::string read_whole(std::string const& path) {
-    std::string text;
-    int const fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
-    char block[65536];
-    for (ssize_t n = 0; fd >= 0 && (n = ::read(fd, block, sizeof block)) > 0;) text.append(block, static_cast<std::size_t>(n));
-    if (fd >= 0) ::close(fd);
-    return text;
-}
+inline std::string read_whole(std::string const& path) { return payload::read_whole(path, O_NONBLOCK | O_NOCTTY | O_NOFOLLOW).value_or(std::string{}); }
 
 /// Bytes that all TCP or UDP sockets of the host may hold (FILE: tcp_mem, udp_mem); in another network than the first nobody says.
 inline std::string most_for_sockets(char const* file) {
@@ -58,10 +51,7 @@ inline std::string most_for_sockets(char const* file) {
 }
 
 inline bool write_whole(std::string const& path, std::string_view text, mode_t mode) {
-    int const fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-    bool const done = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    if (fd >= 0) ::fchmod(fd, mode), ::close(fd);
-    return done;
+    return payload::write_whole(path, text, O_WRONLY | O_CREAT | O_TRUNC, mode) && ::chmod(path.c_str(), mode) == 0; // whatever the umask
 }
 
 inline std::vector<std::string> names_of(std::string const& folder) {
@@ -344,13 +334,8 @@ inline snapshot look(host const& at, std::vector<std::string> const& programs) {
 /// What differs: "thing: + line" and "thing: - line".
 inline std::set<std::string> differences(snapshot const& before, snapshot const& after) {
     auto const lines = [](std::string const& text) {
-        std::set<std::string> all;
-        for (std::size_t at = 0; at < text.size();) {
-            auto const end = std::min(text.find('\n', at), text.size());
-            all.insert(text.substr(at, end - at));
-            at = end + 1;
-        }
-        return all;
+        auto const each = sb::words(text, "\n");
+        return std::set<std::string>{each.begin(), each.end()};
     };
     std::set<std::string> found;
     for (auto const& [name, was] : before) {

@@ -21,25 +21,6 @@ inline std::string printable(std::string text) {
     return text;
 }
 
-inline bool has_word(std::string_view all, std::string_view word) {
-    for (std::size_t at = 0; at < all.size();) {
-        auto const end = std::min(all.find(' ', at), all.size());
-        if (all.substr(at, end - at) == word) return true;
-        at = end + 1;
-    }
-    return false;
-}
-
-inline std::vector<std::string> words_of(std::string_view all) {
-    std::vector<std::string> list;
-    for (std::size_t at = 0; at < all.size();) {
-        auto const end = std::min(all.find(' ', at), all.size());
-        if (end > at) list.emplace_back(all.substr(at, end - at));
-        at = end + 1;
-    }
-    return list;
-}
-
 /// A member by its path, as in member(run, {"end", "class"}); null when there is none.
 inline sb::value member(sb::value const& of, std::initializer_list<std::string_view> path) {
     auto const* at = &of;
@@ -121,10 +102,10 @@ inline verdict judge_record(variant const& run, sb::value const& record) {
             return {verdict::broken, bad};
         }
     }
-    if (!has_word(run.ends, ending))
+    if (!sb::contains(sb::words(run.ends), ending))
         return {verdict::broken, "the record says " + ending + " (" + std::string{sb::string_or(member(record, {"end", "reason"}), "")} + "), not " + run.ends};
     if (ending == "ok" && !line) return {verdict::broken, "the probe said nothing"};
-    if (ending == "signalled" && has_word(run.ends, "memory") && !names_limit(record, run.limit)) return {verdict::broken, "ended by a signal, and the record names no limit"};
+    if (ending == "signalled" && sb::contains(sb::words(run.ends), "memory") && !names_limit(record, run.limit)) return {verdict::broken, "ended by a signal, and the record names no limit"};
     if (run.named && !names_limit(record, run.limit)) return {verdict::broken, std::string{"limits_hit does not name "} + run.limit};
     return {};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A program run to its end and looked at from outside: bare, or in throw-away namespaces.
 #pragma once
+#include "../support/payload.hpp"
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -69,13 +70,6 @@ namespace detail {
 
 constexpr int no_space_status = 125;
 
-inline bool put(char const* path, std::string const& text) {
-    int const fd = ::open(path, O_WRONLY | O_CLOEXEC);
-    bool const done = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    if (fd >= 0) ::close(fd);
-    return done;
-}
-
 inline void make_folders(std::string const& path) {
     for (std::size_t at = 1; at != std::string::npos;) {
         at = path.find('/', at + 1);
@@ -87,8 +81,8 @@ inline void make_folders(std::string const& path) {
 inline void enter_throw_away(std::string const& folder) {
     auto const uid = std::to_string(::geteuid()), gid = std::to_string(::getegid());
     if (::unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP) != 0) ::_exit(no_space_status);
-    put("/proc/self/setgroups", "deny");
-    if (!put("/proc/self/uid_map", "0 " + uid + " 1") || !put("/proc/self/gid_map", "0 " + gid + " 1")) ::_exit(no_space_status);
+    payload::write_whole("/proc/self/setgroups", "deny");
+    if (!payload::write_whole("/proc/self/uid_map", "0 " + uid + " 1") || !payload::write_whole("/proc/self/gid_map", "0 " + gid + " 1")) ::_exit(no_space_status);
     auto const inner = ::fork();
     if (inner < 0) ::_exit(no_space_status);
     if (inner > 0) {
@@ -121,17 +115,13 @@ inline bool go_ahead() {
     bool const before_others = ::sched_setscheduler(0, SCHED_FIFO, &first) == 0 && ::setpriority(PRIO_PROCESS, 0, -5) == 0;
     ::setrlimit(RLIMIT_RTPRIO, &any), ::setrlimit(RLIMIT_NICE, &any);
     ::syscall(SYS_ioprio_set, of_process, 0, disk_first);
-    put("/proc/self/oom_score_adj", "-500");
+    payload::write_whole("/proc/self/oom_score_adj", "-500");
     return before_others;
 }
 
 /// Tried in a child, for it is not to be had back.
 inline bool may_go_ahead() {
-    auto const pid = ::fork();
-    if (pid == 0) ::_exit(go_ahead() ? 0 : 1);
-    int status = 1;
-    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return payload::in_child([] { return go_ahead() ? 0 : 1; }) == 0;
 }
 
 /// Whoever started us may have had signals ignored or blocked.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What every probe shares: the words it is given, the attempts it makes, the one line that it says in the end.
 #pragma once
+#include "../support/payload.hpp"
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -92,15 +93,7 @@ private:
 /// What was wanted and how much of it, as in "processes 500".
 inline std::string counted(char const* what, long n) { return std::string{what} + " " + std::to_string(n); }
 
-/// Does in a child what would change this process; the act returns 0 when it was achieved, else an errno.
-template <class Act> int in_child(Act act) {
-    auto const pid = ::fork();
-    if (pid < 0) return errno;
-    if (pid == 0) ::_exit(act());
-    int status = 0;
-    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
-    return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
-}
+using payload::in_child;
 
 /// Opens and closes; the null device in a file's place is none of it.
 inline int open_only(std::string const& path, int flags) {
@@ -117,26 +110,9 @@ inline void try_open(attempts& tried, std::string const& path, int flags) {
     tried.call(((flags & O_ACCMODE) == O_RDONLY ? "read " : "write ") + path, open_only(path, flags));
 }
 
-/// A file without a name, so that nothing stays whatever ends us.
-inline int nameless_file(std::string const& folder) {
-    auto name = folder + "/sb-probe-XXXXXX";
-    int const fd = ::mkstemp(name.data());
-    if (fd >= 0) ::unlink(name.c_str());
-    return fd;
-}
-
+using payload::nameless_file;
 /// True when all of it was taken; errno says why not.
-inline bool write_mib(int fd, long mib) {
-    static char block[1 << 20];
-    std::memset(block, 'x', sizeof block);
-    for (long i = 0; i < mib; ++i)
-        for (std::size_t at = 0; at < sizeof block;) {
-            auto const n = ::write(fd, block + at, sizeof block - at);
-            if (n <= 0) return false;
-            at += static_cast<std::size_t>(n);
-        }
-    return true;
-}
+inline bool write_mib(int fd, long mib) { return payload::write_mib(fd, mib) == mib; }
 
 /// Waits without help from signals, bounded.
 inline void wait_for(double seconds) {

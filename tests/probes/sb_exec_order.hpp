@@ -71,8 +71,8 @@ inline order order_for(host const& on, tools const& with, fact const& what, vari
     order o;
     o.argv = {with.exec()};
     char const* const options = std::getenv("SB_PROBE_OPTIONS");
-    for (auto const& each : words_of(options ? options : "")) o.argv.push_back(each);
-    for (auto const& each : words_of(what.options)) o.argv.push_back(each);
+    for (auto const& each : sb::words(options ? options : "")) o.argv.push_back(each);
+    for (auto const& each : sb::words(what.options)) o.argv.push_back(each);
     if (what.name == std::string_view{"suid_left"}) o.argv.insert(o.argv.end(), {"--bind", on.shared + ":/shared:rw"});
     for (auto const& each : {std::string{"--data-dir"}, on.data, std::string{"--"}, std::string{"./sb-probe"}, std::to_string(what.number), "tag=" + tag}) o.argv.push_back(each);
     if (*run.does) o.argv.push_back(std::string{"do="} + run.does);

@@ -31,16 +31,6 @@ void into(attempts& tried, std::string const& who, pid_t pid) {
     tried.call("kcmp with " + who, ::syscall(SYS_kcmp, ::getpid(), pid, 3 /* KCMP_FS */, 0, 0));
 }
 
-bool any_byte(std::string const& path) {
-    int const fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0) return false;
-    char byte = 0;
-    auto const got = ::read(fd, &byte, 1);
-    ::close(fd);
-    if (got == 0) errno = ENODATA; // an empty file stands in its place
-    return got > 0;
-}
-
 } // namespace
 
 void trace_others(words const& given, attempts& tried) {
@@ -55,8 +45,8 @@ void outside_proc(words const& given, attempts& tried) {
     auto const canary = "/proc/" + given.text("canary", "0");
     for (auto const& [what, folder] : {std::pair{"a host process", canary}, std::pair{"process 1", std::string{"/proc/1"}},
                                        std::pair{"the parent", "/proc/" + std::to_string(::getppid())}}) {
-        for (auto const* const file : {"/environ", "/maps", "/auxv"}) tried.ask(std::string{file + 1} + " of " + what, any_byte(folder + file));
-        tried.ask("a file by the root of " + std::string{what}, any_byte(folder + "/root" + secret));
+        for (auto const* const file : {"/environ", "/maps", "/auxv"}) tried.ask(std::string{file + 1} + " of " + what, payload::has_byte(folder + file));
+        tried.ask("a file by the root of " + std::string{what}, payload::has_byte(folder + "/root" + secret));
         char link[256];
         tried.call("cwd of " + std::string{what}, ::readlink((folder + "/cwd").c_str(), link, sizeof link));
         DIR* const open = ::opendir((folder + "/fd").c_str());
@@ -76,7 +66,7 @@ void proc_sys(words const&, attempts& tried) {
 void kernel_secrets(words const&, attempts& tried) {
     for (auto const* const name : {"kallsyms", "keys", "key-users", "timer_list", "sched_debug", "slabinfo", "vmallocinfo", "iomem", "modules",
                                    "latency_stats", "scsi/scsi"})
-        tried.ask(std::string{"read "} + name, any_byte(std::string{"/proc/"} + name));
+        tried.ask(std::string{"read "} + name, payload::has_byte(std::string{"/proc/"} + name));
     try_open(tried, "/proc/kcore", O_RDONLY);
     try_open(tried, "/proc/kmsg", O_RDONLY);
     try_open(tried, "/proc/sysrq-trigger", O_WRONLY);

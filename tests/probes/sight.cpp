@@ -11,21 +11,10 @@
 namespace probes {
 namespace {
 
-/// A byte of a file that has any; the null device in its place is none.
-bool tells(std::string const& path) {
-    int const fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return false;
-    char byte = 0;
-    auto const n = ::read(fd, &byte, 1);
-    ::close(fd);
-    if (n == 0) errno = ENODATA;
-    return n > 0;
-}
-
 attempts* walked = nullptr;
 int look_at(char const* path, struct stat const* facts, int kind, FTW*) {
     if (kind != FTW_F || (facts->st_mode & S_IROTH)) return 0;
-    walked->add(std::string{"read "} + path, tells(path), errno);
+    walked->add(std::string{"read "} + path, payload::has_byte(path), errno);
     return 0;
 }
 
@@ -79,14 +68,14 @@ void kept_groups(words const&, attempts& tried) {
     tried.add("a supplementary group", std::any_of(groups, groups + std::max(count, 0), [](gid_t each) { return each != ::getegid(); }), count < 0 ? errno : EPERM);
     walked = &tried;
     ::nftw("/etc/ssl", look_at, 16, FTW_PHYS); // a few, for the line is to stay short
-    for (auto const* const name : {"/etc/shadow", "/etc/gshadow"}) tried.ask(std::string{"read "} + name, tells(name));
+    for (auto const* const name : {"/etc/shadow", "/etc/gshadow"}) tried.ask(std::string{"read "} + name, payload::has_byte(name));
 }
 
 /// What the host does, in fine grain.
 void host_at_work(words const& given, attempts& tried) {
     for (auto const* const name : {"interrupts", "softirqs", "schedstat", "timer_list", "locks", "diskstats", "vmstat", "zoneinfo", "buddyinfo", "cmdline", "pressure/cpu",
                                    "pressure/io", "pressure/memory", "irq/default_smp_affinity", "fs/jbd2", "fs/ext4", "fs/xfs/stat"})
-        tried.ask(std::string{"read "} + name, tells(std::string{"/proc/"} + name) || errno == EISDIR);
+        tried.ask(std::string{"read "} + name, payload::has_byte(std::string{"/proc/"} + name) || errno == EISDIR);
     int const trigger = ::open("/proc/pressure/cpu", O_RDWR | O_CLOEXEC | O_NONBLOCK);
     static char const word[] = "some 500000 2000000";
     tried.call("a trigger on the host's pressure", trigger < 0 ? -1 : ::write(trigger, word, sizeof word));

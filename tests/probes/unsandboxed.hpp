@@ -31,7 +31,7 @@ private:
         order o;
         o.argv = {tools_.probe, std::to_string(what.number), "tag=" + tag};
         if (!does.empty()) o.argv.push_back("do=" + does);
-        for (auto const& each : words_of(what.control_words)) o.argv.push_back(each);
+        for (auto const& each : sb::words(what.control_words)) o.argv.push_back(each);
         auto const say = [&](std::string_view key, std::string const& text) { o.argv.push_back(std::string{key} + "=" + text); };
         say("canary", std::to_string(host_.canary())), say("secret", host_.secret), say("marker", host_.outside + "/marker");
         say("tcp", std::to_string(host_.tcp_port)), say("abstract", host_.abstract()), say("socket", host_.socket());

@@ -50,7 +50,7 @@ std::optional<skips> read_may_skip(std::string const& path) {
         auto const line = text.substr(at, end - at);
         at = end + 1;
         auto const hash = line.find('#');
-        auto words = probes::words_of(line.substr(0, hash));
+        auto words = sb::words(line.substr(0, hash));
         if (words.empty()) continue;
         auto const name = words.front();
         words.erase(words.begin());

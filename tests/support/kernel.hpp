@@ -2,6 +2,7 @@
 // What the kernel gives here, found without any of our own code: only this may decide that a test about isolation is skipped.
 // Were our code asked, a test would be skipped because what it tests is broken. tests/meta/skips.sh holds it.
 #pragma once
+#include "payload.hpp"
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -40,13 +41,6 @@ struct step {
     int code;
 };
 
-inline bool write_to(char const* path, std::string const& text) {
-    int const fd = ::open(path, O_WRONLY | O_CLOEXEC);
-    bool const done = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    if (fd >= 0) ::close(fd);
-    return done;
-}
-
 /// The first process of new namespaces: a root of its own in memory with a copy-on-write view and a /proc, then a filter.
 /// What fails first; nothing when all went well.
 inline step build_root() {
@@ -67,8 +61,8 @@ inline step build_root() {
 inline step make_namespaces() {
     auto const user = std::to_string(::geteuid()), group = std::to_string(::getegid());
     if (::unshare(CLONE_NEWUSER) != 0) return {"make a user namespace", errno};
-    (void)write_to("/proc/self/setgroups", "deny");
-    if (!write_to("/proc/self/uid_map", "0 " + user + " 1") || !write_to("/proc/self/gid_map", "0 " + group + " 1")) return {"map a user", errno};
+    (void)payload::write_whole("/proc/self/setgroups", "deny");
+    if (!payload::write_whole("/proc/self/uid_map", "0 " + user + " 1") || !payload::write_whole("/proc/self/gid_map", "0 " + group + " 1")) return {"map a user", errno};
     if (::unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP) != 0) return {"make namespaces", errno};
     return {nullptr, 0};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a payload leaves in files and folders.
 #include "soil.hpp"
+#include "../support/payload.hpp"
 #include <algorithm>
 #include <climits>
 #include <cstdint>
@@ -16,23 +17,11 @@
 
 namespace soil {
 
-bool write_to(char const* path, char const* text, int flags) {
-    int const fd = ::open(path, flags | O_CLOEXEC, 0644);
-    bool const good = fd >= 0 && ::write(fd, text, std::strlen(text)) == static_cast<ssize_t>(std::strlen(text));
-    int const code = errno;
-    if (fd >= 0) ::close(fd);
-    errno = code;
-    return good;
-}
+bool write_to(char const* path, char const* text, int flags) { return payload::write_whole(path, text, flags); }
 
 std::string read_of(std::string const& path) {
-    std::string text;
-    int const fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return std::string{"("} + std::strerror(errno) + ")";
-    char block[4096];
-    for (ssize_t n; (n = ::read(fd, block, sizeof block)) > 0;) text.append(block, static_cast<std::size_t>(n));
-    ::close(fd);
-    return text;
+    auto const text = payload::read_whole(path);
+    return text ? *text : std::string{"("} + std::strerror(errno) + ")";
 }
 
 bool list(char const* path) {

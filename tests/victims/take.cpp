@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Victims that take all they can get of one thing that a limit of the run holds.
 #include "victims.hpp"
+#include "../support/payload.hpp"
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -8,7 +9,6 @@
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
-#include <pthread.h>
 #include <string>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -80,24 +80,13 @@ int memory(long most) {
 
 /// Pages of a file in memory, written MiB by MiB; who holds them is told by no process's size.
 int fill(int fd, long most) {
-    static char block[1 << 20];
-    std::memset(block, 'x', sizeof block);
-    for (long i = 0; i < most; ++i)
-        for (std::size_t at = 0; at < sizeof block;) {
-            auto const n = ::write(fd, block + at, sizeof block - at);
-            if (n <= 0) return std::printf("%ld %s\n", i, std::strerror(errno)), 1;
-            at += static_cast<std::size_t>(n);
-        }
+    auto const written = payload::write_mib(fd, most);
+    if (written < most) return std::printf("%ld %s\n", written, std::strerror(errno)), 1;
     std::printf("%ld\n", most);
     return 0;
 }
 
-int nameless_in(char const* folder) {
-    auto path = std::string{folder} + "/victim-XXXXXX";
-    int const fd = ::mkstemp(path.data());
-    if (fd >= 0) ::unlink(path.c_str());
-    return fd;
-}
+int nameless_in(char const* folder) { return payload::nameless_file(folder); }
 
 /// One that stays, for a disk is filled by what stays.
 int named_in(char const* folder) {
@@ -107,28 +96,16 @@ int named_in(char const* folder) {
 
 /// A tree of which no process is large: `most` MiB in eight.
 int memory_tree(long most) {
-    int ready[2], hold[2];
-    if (::pipe(ready) != 0 || ::pipe(hold) != 0) return 1;
-    for (int i = 0; i < 8; ++i) {
-        if (::fork() != 0) continue;
-        ::close(ready[0]), ::close(hold[1]);
-        char go = 1;
+    auto const held = payload::processes_that_hold(8, [most] {
         for (long got = 0; got < most / 8; ++got) {
             auto* const block = static_cast<char*>(std::malloc(1 << 20));
-            if (!block) ::_exit(1);
+            if (!block) return false;
             std::memset(block, 1, 1 << 20);
             asm volatile("" : : "r"(block) : "memory");
         }
-        bool const said = ::write(ready[1], &go, 1) == 1;
-        ::close(ready[1]); // so that the parent sees the end of those that were killed
-        ::_exit(said && ::read(hold[0], &go, 1) == 0 ? 0 : 1);
-    }
-    ::close(ready[1]), ::close(hold[0]);
-    int said = 0, held = 0;
-    for (char one = 0; said < 8 && ::read(ready[0], &one, 1) == 1;) ++said;
-    ::close(hold[1]);
-    for (int status = 0; ::wait(&status) > 0;) held += status == 0; // who is killed to make room for another may have said so already
-    std::printf("%d\n", held);
+        return true;
+    });
+    std::printf("%ld\n", held);
     return held == 8 ? 0 : 1;
 }
 
@@ -153,27 +130,12 @@ int processes(long n) {
 }
 
 int threads(long n) {
-    static int hold[2];
-    if (::pipe(hold) != 0) return 1;
-    pthread_attr_t small;
-    ::pthread_attr_init(&small);
-    ::pthread_attr_setstacksize(&small, 64 << 10);
-    std::vector<pthread_t> made;
-    int refused = 0;
-    while (static_cast<long>(made.size()) < n) {
-        pthread_t one{};
-        refused = ::pthread_create(&one, &small, [](void*) -> void* {
-            char end = 0;
-            while (::read(hold[0], &end, 1) < 0) {}
-            return nullptr;
-        }, nullptr);
-        if (refused != 0) break;
-        made.push_back(one);
-    }
-    std::printf("%zu %s\n", made.size(), refused != 0 ? std::strerror(refused) : "");
-    ::close(hold[1]);
-    for (auto const each : made) ::pthread_join(each, nullptr);
-    return refused != 0 ? 1 : 0;
+    bool all_made = false;
+    payload::with_threads(n, [&](long made, int refused) {
+        std::printf("%ld %s\n", made, refused != 0 ? std::strerror(refused) : "");
+        all_made = refused == 0;
+    });
+    return all_made ? 0 : 1;
 }
 
 /// Files of no bytes, until no more can be made.
