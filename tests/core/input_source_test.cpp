@@ -8,20 +8,9 @@
 #include <thread>
 #include <vector>
 #include "support/catch.hpp"
+#include "support/files.hpp"
 
 namespace {
-
-/// A file that goes away with its name.
-struct temporary {
-    explicit temporary(std::string_view text) {
-        int const fd = ::mkstemp(path.data());
-        REQUIRE(fd >= 0);
-        REQUIRE(::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
-        ::close(fd);
-    }
-    ~temporary() { ::unlink(path.c_str()); }
-    std::string path = "/tmp/sb-source-XXXXXX";
-};
 
 /// All lines of the inputs by way of a queue and some threads, in order.
 std::string through_chunks(std::vector<std::string> const& paths, int threads, std::size_t limit = sb::default_line_limit) {
@@ -81,8 +70,8 @@ TEST_CASE("a pipe is delivered as whole lines, wherever its writes are split") {
 
 TEST_CASE("a line above the limit is one error and the next lines are read") {
     auto const text = "a\n" + std::string(3'000'000, 'x') + "\nb\n";
-    temporary const file{text};
-    auto in = sb::source::open(file.path).value();
+    sb::test::scratch_file const file{text};
+    auto in = sb::source::open(file.path()).value();
     in.line_limit(1'000'000);
     std::string got;
     int errors = 0;
@@ -102,7 +91,7 @@ TEST_CASE("a line above the limit is one error and the next lines are read") {
 }
 
 TEST_CASE("lines come with their numbers, those above the limit too") {
-    temporary const file{"a\n\n" + std::string(3'000'000, 'x') + "\nb\r\n" + std::string(3'000'000, 'y')};
+    sb::test::scratch_file const file{"a\n\n" + std::string(3'000'000, 'x') + "\nb\r\n" + std::string(3'000'000, 'y')};
     auto const read = [&](std::string const& path, std::size_t most) {
         auto in = sb::source::open(path).value();
         in.line_limit(1'000'000);
@@ -119,11 +108,11 @@ TEST_CASE("lines come with their numbers, those above the limit too") {
         return seen;
     };
     std::string const what = " line longer than 1000000 bytes";
-    CHECK(read(file.path, 9) == std::vector<std::string>{"1 a", "2 ", "3" + what, "4 b\r", "5" + what});
-    CHECK(read(file.path, 2) == std::vector<std::string>{"1 a", "2 "});
-    CHECK(read(file.path, 3) == std::vector<std::string>{"1 a", "2 ", "3" + what});
-    temporary const open_end{"a\nb"};
-    CHECK(read(open_end.path, 9) == std::vector<std::string>{"1 a", "2 open b"});
+    CHECK(read(file.path(), 9) == std::vector<std::string>{"1 a", "2 ", "3" + what, "4 b\r", "5" + what});
+    CHECK(read(file.path(), 2) == std::vector<std::string>{"1 a", "2 "});
+    CHECK(read(file.path(), 3) == std::vector<std::string>{"1 a", "2 ", "3" + what});
+    sb::test::scratch_file const open_end{"a\nb"};
+    CHECK(read(open_end.path(), 9) == std::vector<std::string>{"1 a", "2 open b"});
     auto folder = sb::source::open("/tmp").value();
     CHECK(sb::each_line(folder, [](sb::input_line const&) { return true; }, [](std::int64_t, std::string_view) { return true; }).error().what ==
           "read /tmp: Is a directory");
@@ -141,20 +130,20 @@ TEST_CASE("a folder and a missing file are errors that name them") {
 
 TEST_CASE("chunks of files hold each line once, in order") {
     auto const text = numbered_lines(3'000'000);
-    temporary const a{text}, empty{""}, b{"last without newline"};
-    for (int const threads : {1, 3}) CHECK((through_chunks({a.path, empty.path, b.path, a.path}, threads) == text + "last without newline" + text));
+    sb::test::scratch_file const a{text}, empty{""}, b{"last without newline"};
+    for (int const threads : {1, 3}) CHECK((through_chunks({a.path(), empty.path(), b.path(), a.path()}, threads) == text + "last without newline" + text));
     auto const large = numbered_lines(21'000'000) + std::string(5'000'000, 'x') + "\n" + numbered_lines(5'000'000); // with windows
-    temporary const c{large};
-    for (int const threads : {1, 3}) CHECK((through_chunks({c.path}, threads) == large));
+    sb::test::scratch_file const c{large};
+    for (int const threads : {1, 3}) CHECK((through_chunks({c.path()}, threads) == large));
 }
 
 TEST_CASE("a line longer than a chunk stays whole") {
     auto const text = "first\n" + std::string(1'500'000, 'x') + "\nlast\n";
-    temporary const file{text};
-    CHECK((through_chunks({file.path}, 2) == text));
+    sb::test::scratch_file const file{text};
+    CHECK((through_chunks({file.path()}, 2) == text));
     // and is cut one byte above the limit, from a file as from a pipe
     auto const cut = "first\n" + std::string(600'001, 'x') + "last\n";
-    CHECK((through_chunks({file.path}, 1, 600'000) == cut));
+    CHECK((through_chunks({file.path()}, 1, 600'000) == cut));
     auto ends = sb::make_pipe().value();
     std::thread writer{[&] {
         std::string_view rest{text};
@@ -172,27 +161,27 @@ TEST_CASE("a line longer than a chunk stays whole") {
 
 TEST_CASE("a file that shrinks while it is read is an error, not a crash") {
     auto const text = numbered_lines(2'000'000);
-    temporary const file{text};
-    sb::chunk_queue queue{{file.path}};
+    sb::test::scratch_file const file{text};
+    sb::chunk_queue queue{{file.path()}};
     sb::chunk now;
     REQUIRE(queue.next(now).value());
-    REQUIRE(::truncate(file.path.c_str(), 1000) == 0);
+    REQUIRE(::truncate(file.path().c_str(), 1000) == 0);
     auto const next = queue.next(now);
     REQUIRE(next.has_error());
-    CHECK(next.error().what == file.path + ": became shorter while it was read");
+    CHECK(next.error().what == file.path() + ": became shorter while it was read");
 }
 
 TEST_CASE("a file that shrinks under its window is an error, not a crash") {
     auto const text = numbered_lines(20'000'000);
     for (off_t const left : {off_t{1000}, off_t{19'999'000}}) {
-        temporary const file{text};
-        sb::chunk_queue queue{{file.path}};
+        sb::test::scratch_file const file{text};
+        sb::chunk_queue queue{{file.path()}};
         sb::chunk now;
         REQUIRE(queue.next(now).value());
         CHECK(text.starts_with(now.text));
         CHECK(now.text.size() > 4'000'000);
         CHECK_FALSE(queue.check(now).has_error());
-        REQUIRE(::truncate(file.path.c_str(), left) == 0);
+        REQUIRE(::truncate(file.path().c_str(), left) == 0);
         std::size_t lines = 0;
         for (char const c : now.text) lines += c == '\n'; // touches what is gone
         CHECK(lines > 0);

@@ -3,6 +3,7 @@
 #include "support/kernel.hpp"
 #include "support/catch.hpp"
 #include "support/child.hpp"
+#include "support/victim.hpp"
 #include <sb/filter/landlock.hpp>
 #include <algorithm>
 #include <csignal>
@@ -22,26 +23,13 @@ namespace {
 
 /// Two folders with a file each; gone at the end.
 struct two_folders {
-    std::string root, open, shut;
+    sb::test::folder top;
+    std::string root = top.path(), open = top / "open", shut = top / "shut";
     two_folders() {
-        char name[] = "/tmp/sb-test-XXXXXX";
-        REQUIRE(::mkdtemp(name) != nullptr);
-        root = name;
-        open = root + "/open";
-        shut = root + "/shut";
         for (auto const& each : {open, shut}) {
             REQUIRE(::mkdir(each.c_str(), 0700) == 0);
             REQUIRE(sb::open_file(each + "/file", O_WRONLY | O_CREAT, 0700).has_value());
         }
-    }
-    two_folders(two_folders const&) = delete;
-    two_folders& operator=(two_folders const&) = delete;
-    ~two_folders() {
-        for (auto const& each : {open, shut}) {
-            for (auto const* name : {"/file", "/new", "/moved", "/sub/file"}) ::unlink((each + name).c_str());
-            for (auto const* name : {"/sub", ""}) ::rmdir((each + name).c_str());
-        }
-        ::rmdir(root.c_str());
     }
 };
 

@@ -16,15 +16,7 @@ using namespace sb::stats;
 using namespace sb::test;
 
 TEST_CASE("no likelihood is below the best that is known, nor below what statsmodels and R find", "[arima:oracle][arma_search:oracle]") {
-    auto const file = oracle("arima.json");
-    arima_room room;
-    for (auto const& c : *member(file, "cases")->if_array()) {
-        auto const& values = all_series().at(text(c, "series"));
-        auto asked = plain(0, 0, 0);
-        asked.order = order_of(c);
-        INFO(text(c, "series") << " " << asked.order.p << asked.order.d << asked.order.q);
-        auto const got = arima(values, asked, room);
-        REQUIRE(got);
+    each_oracle_model([&](sb::value const& c, arima_answer const& got) {
         auto const& best = *member(c, "best_known");
         CHECK(got.llf >= number(best, "llf") - 1e-3);
         for (auto const* tool : {"sm", "R"})
@@ -41,7 +33,7 @@ TEST_CASE("no likelihood is below the best that is known, nor below what statsmo
         CHECK(got.aic == Approx(number(best, "aic")).epsilon(1e-7));
         CHECK(got.bic == Approx(number(best, "bic")).epsilon(1e-7));
         CHECK(got.deviation * got.deviation == Approx(number(best, "sigma2")).epsilon(1e-2));
-    }
+    });
 }
 
 TEST_CASE("with regressors and a constant the best is that of the whole matrix", "[arima:oracle]") {

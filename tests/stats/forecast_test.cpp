@@ -16,20 +16,12 @@ using namespace sb::stats;
 using namespace sb::test;
 
 TEST_CASE("forecasts are those of the tool that came nearest to the best", "[arima:oracle][forecast:oracle]") {
-    auto const file = oracle("arima.json");
-    arima_room room;
     int compared = 0;
-    for (auto const& c : *member(file, "cases")->if_array()) {
-        auto const& values = all_series().at(text(c, "series"));
-        auto asked = plain(0, 0, 0);
-        asked.order = order_of(c);
-        INFO(text(c, "series") << " " << asked.order.p << asked.order.d << asked.order.q);
-        auto const got = arima(values, asked, room);
-        REQUIRE(got);
+    each_oracle_model([&](sb::value const& c, arima_answer const& got) {
         auto const& exact = *member(c, "exact_llf_at_each_tools_estimate");
         double const sm = number(exact, "sm"), r = number(exact, "R");
         bool const take_r = std::isnan(sm) || r > sm;
-        if (std::abs(got.llf - (take_r ? r : sm)) > 1e-4) continue; // theirs is another hill
+        if (std::abs(got.llf - (take_r ? r : sm)) > 1e-4) return; // theirs is another hill
         auto const& tool = *member(c, take_r ? "R" : "statsmodels");
         auto const means = numbers(*member(tool, "forecast")), errors = numbers(*member(tool, "se"));
         std::vector<forecast_point> steps(means.size());
@@ -41,7 +33,7 @@ TEST_CASE("forecasts are those of the tool that came nearest to the best", "[ari
             CHECK(steps[h].mean - steps[h].lo == Approx(1.959963984540054 * steps[h].error));
         }
         ++compared;
-    }
+    });
     CHECK(compared > 80);
 }
 

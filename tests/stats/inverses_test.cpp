@@ -20,38 +20,28 @@ auto rows(char const* of) {
     for (auto const& row : *member(file, of)->if_array()) all.push_back(numbers(row));
     return all;
 }
-bool close(double got, double want) { return std::abs(got - want) <= 1e-12 * want; }
+/// The last number of each row is what comes of those before it.
+template <class Function>
+void agrees(char const* of, Function function) {
+    for (auto const& c : rows(of)) {
+        double const got = function(c), want = c.back();
+        INFO(of << " of " << c[0] << ": " << got << " for " << want);
+        CHECK(std::abs(got - want) <= 1e-12 * want);
+    }
+}
 double const inf = std::numeric_limits<double>::infinity();
 } // namespace
 
 TEST_CASE("the inverses of upper tails agree with forty-digit arithmetic", "[chi_square:oracle][f_distribution:oracle][kolmogorov:oracle][normal:oracle]") {
-    for (auto const& c : rows("chi_square")) {
-        INFO("p " << c[0] << " freedom " << c[1] << ": " << chi_square_quantile(c[0], c[1]) << " for " << c[2]);
-        CHECK(close(chi_square_quantile(c[0], c[1]), c[2]));
-    }
-    for (auto const& c : rows("F")) {
-        INFO("p " << c[0] << " freedom " << c[1] << " " << c[2] << ": " << f_quantile(c[0], c[1], c[2]) << " for " << c[3]);
-        CHECK(close(f_quantile(c[0], c[1], c[2]), c[3]));
-    }
-    for (auto const& c : rows("kolmogorov")) {
-        INFO("p " << c[0] << ": " << kolmogorov_quantile(c[0]) << " for " << c[1]);
-        CHECK(close(kolmogorov_quantile(c[0]), c[1]));
-    }
-    for (auto const& c : rows("normal")) {
-        INFO("p " << c[0] << ": " << normal_quantile(c[0]) << " for " << c[1]);
-        CHECK(close(normal_quantile(c[0]), c[1]));
-    }
+    agrees("chi_square", [](auto const& c) { return chi_square_quantile(c[0], c[1]); });
+    agrees("F", [](auto const& c) { return f_quantile(c[0], c[1], c[2]); });
+    agrees("kolmogorov", [](auto const& c) { return kolmogorov_quantile(c[0]); });
+    agrees("normal", [](auto const& c) { return normal_quantile(c[0]); });
 }
 
 TEST_CASE("the upper tails of the normal and of Kolmogorov's distribution agree with forty-digit arithmetic", "[kolmogorov:oracle][normal:oracle]") {
-    for (auto const& c : rows("kolmogorov_upper")) {
-        INFO("x " << c[0] << ": " << kolmogorov_upper(c[0]) << " for " << c[1]);
-        CHECK(close(kolmogorov_upper(c[0]), c[1]));
-    }
-    for (auto const& c : rows("normal_upper")) {
-        INFO("z " << c[0] << ": " << normal_upper(c[0]) << " for " << c[1]);
-        CHECK(close(normal_upper(c[0]), c[1]));
-    }
+    agrees("kolmogorov_upper", [](auto const& c) { return kolmogorov_upper(c[0]); });
+    agrees("normal_upper", [](auto const& c) { return normal_upper(c[0]); });
 }
 
 TEST_CASE("a quantile's tail is what was asked for, and quantiles fall as the tail rises", "[chi_square:property][f_distribution:property][kolmogorov:property][normal:property]") {

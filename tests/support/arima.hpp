@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What tests of ARIMA models share: the slow way to a likelihood, and series as the models see them.
 #pragma once
+#include "support/catch.hpp"
 #include "support/oracle.hpp"
 #include <sb/stats/arima.hpp>
 #include <algorithm>
@@ -126,6 +127,21 @@ inline arima_request plain(std::size_t p, std::size_t d, std::size_t q) {
     arima_request asked;
     asked.order = {p, d, q};
     return asked;
+}
+
+/// Calls `use(case, answer)` for each model that the oracle has.
+template <class Use>
+void each_oracle_model(Use use) {
+    auto const file = oracle("arima.json");
+    arima_room room;
+    for (auto const& c : *member(file, "cases")->if_array()) {
+        auto asked = plain(0, 0, 0);
+        asked.order = order_of(c);
+        INFO(text(c, "series") << " " << asked.order.p << asked.order.d << asked.order.q);
+        auto const got = arima(all_series().at(text(c, "series")), asked, room);
+        REQUIRE(got);
+        use(c, got);
+    }
 }
 
 } // namespace sb::test

@@ -10,23 +10,13 @@
 #include <string>
 #include <vector>
 #include "support/catch.hpp"
+#include "support/files.hpp"
 
 namespace {
 
 namespace track = sb::track;
 
 std::string oracle(std::string const& name) { return std::string{SB_SOURCE_DIR} + "/tests/oracles/" + name; }
-
-/// A file that goes away with its name.
-struct temporary {
-    explicit temporary(std::string_view text) {
-        int const fd = ::mkstemp(path.data());
-        REQUIRE(::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
-        ::close(fd);
-    }
-    ~temporary() { ::unlink(path.c_str()); }
-    std::string path = "/tmp/sb-rank-XXXXXX";
-};
 
 struct answer {
     std::vector<sb::rank_record> rows;
@@ -47,8 +37,8 @@ answer ask(std::vector<std::string> const& paths, track::rank_question const& qu
     return a;
 }
 answer ask_text(std::string_view text, track::rank_question const& question = {}, std::string const& baseline = "normal", track::rank_order order = track::rank_order::total) {
-    temporary const file{text};
-    return ask({file.path}, question, 1, baseline, order);
+    sb::test::scratch_file const file{text};
+    return ask({file.path()}, question, 1, baseline, order);
 }
 std::string totals(answer const& a) {
     std::string all;
@@ -140,11 +130,11 @@ TEST_CASE("states of more values than anybody has give no row, with any threads"
         lines += R"({"kind":"partial","v":1,"by":"scenario","name":"a","metric":"roi","n":9007199254740992,"sum":[[1,0]],"squares":[[1,0]],"last_security_score":null})" "\n";
     lines += "{\"scenario\":\"a\",\"roi\":1}\n";
     lines += std::string(600'000, ' ') + "\n"; // chunks enough for several threads
-    temporary const file{lines};
+    sb::test::scratch_file const file{lines};
     for (int const threads : {1, 4}) {
-        auto const sums = track::read_ranks({file.path}, {}, threads, [](auto const&...) {});
+        auto const sums = track::read_ranks({file.path()}, {}, threads, [](auto const&...) {});
         CHECK((sums.value().overfull == std::vector<std::string>{"a"}));
-        auto const a = ask({file.path}, {}, threads);
+        auto const a = ask({file.path()}, {}, threads);
         CHECK(totals(a) == "b=1.0/1 ");
         CHECK(a.states.size() == 1);
     }
@@ -185,13 +175,13 @@ TEST_CASE("a bad line is told with its place and the rest is ranked; strict ends
     std::string lines;
     for (int i = 0; i < 40000; ++i) lines += i == 7 || i == 39000 ? "{\"scenario\":\"a\",\"roi\":1.}\r\n" : "{\"scenario\":\"a\",\"roi\":1}\r\n";
     lines += "\n{\"scenario\":\"a\",\"roi\":1e999}\n{\"scenario\":\"\xff\",\"roi\":1}";
-    temporary const file{lines};
+    sb::test::scratch_file const file{lines};
     for (int const threads : {1, 3}) {
-        auto const a = ask({file.path}, {}, threads);
+        auto const a = ask({file.path()}, {}, threads);
         CHECK(a.faults == "8:23 not a value\n39001:23 not a value\n40002:23 a number too large for a double\n40003:14 not UTF-8\n");
         CHECK(totals(a) == "a=39998.0/39998 ");
         CHECK(a.counts.blank == 1);
-        CHECK(ask({file.path}, {.strict = true}, threads).faults == "8:23 not a value\n");
+        CHECK(ask({file.path()}, {.strict = true}, threads).faults == "8:23 not a value\n");
     }
 }
 
