@@ -70,13 +70,13 @@ inline result<stress::sourced_presets> take_presets(cli::io& io, exec_choices co
     for (auto const& each : asked.set)
         if (auto const got = given.set(each); got.has_error()) return caller_error(cat("--set: ", got.error().what));
     if (!io.in_terminal && !io.in_closed) {
-        stress::sourced_presets all;
-        all.from = stress::source::standard_input;
-        SB_TRY(all.presets, read_standard_input(io, asked));
-        if (!all.presets.empty()) say_unused(io, asked, all.from);
-        if (!all.presets.empty() || io.bad_lines > 0) {
-            for (auto& each : all.presets) SB_CHECK(stress::override_preset(each, given));
-            return all;
+        stress::sourced_presets read;
+        read.from = stress::source::standard_input;
+        SB_TRY(read.presets, read_standard_input(io, asked));
+        if (!read.presets.empty()) say_unused(io, asked, read.from);
+        if (!read.presets.empty() || io.bad_lines > 0) {
+            for (auto& each : read.presets) SB_CHECK(stress::override_preset(each, given));
+            return read;
         }
     }
     // what an option decides stands where its variable would
@@ -105,10 +105,10 @@ inline result<stress::sourced_presets> take_presets(cli::io& io, exec_choices co
         if (turn.has_error()) io.log.warn(cat("using the first --preset-file, because the turn cannot be stored: ", turn.error().what));
         else request.turn = *turn;
     }
-    SB_TRY(auto all, stress::find_presets(request, look, [&](std::string const& path) { return read_input(path, io.waits()); }));
-    for (auto const& each : all.warnings) io.log.warn(each);
-    say_unused(io, asked, all.from);
-    return all;
+    SB_TRY(auto found, stress::find_presets(request, look, [&](std::string const& path) { return read_input(path, io.waits()); }));
+    for (auto const& each : found.warnings) io.log.warn(each);
+    say_unused(io, asked, found.from);
+    return found;
 }
 
 } // namespace sb::app

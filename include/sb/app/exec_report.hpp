@@ -73,16 +73,16 @@ public:
         return io_->out.usable();
     }
     /// The table, and all that is worth a remark.
-    void end(run::session_result const& all) {
+    void end(run::session_result const& session) {
         bar_.erase();
         if (is_table_) io_->out << cli::table_of(summary_.rows(), run_columns(unapplied_)).text(io_->out_color);
         auto& log = io_->log;
         for (auto const& each : unapplied_.remarks()) log.warn(each);
-        if (unanswered_ > 1) log.warn(cat("--check gave no answer to ", unanswered_, " of ", all.made, " runs"));
+        if (unanswered_ > 1) log.warn(cat("--check gave no answer to ", unanswered_, " of ", session.made, " runs"));
         for (auto const& each : steady_.remarks()) log.say(io_->err_terminal || log.json ? cli::log_level::warning : cli::log_level::info, each);
-        tell_reports(all);
-        if (all.not_searched > 0) log.warn(cat("--metric: gave up on the output of ", all.not_searched, all.not_searched == 1 ? " run" : " runs", " after ", run::most_seconds_to_look, " s; a regex without nested repetition is faster"));
-        if (all.not_kept > 0) log.warn(cat("--keep: ", all.not_kept, all.not_kept == 1 ? " run is" : " runs are", " kept only in part: ", all.why_not_kept));
+        tell_reports(session);
+        if (session.not_searched > 0) log.warn(cat("--metric: gave up on the output of ", session.not_searched, session.not_searched == 1 ? " run" : " runs", " after ", run::most_seconds_to_look, " s; a regex without nested repetition is faster"));
+        if (session.not_kept > 0) log.warn(cat("--keep: ", session.not_kept, session.not_kept == 1 ? " run is" : " runs are", " kept only in part: ", session.why_not_kept));
     }
 
 private:
@@ -114,18 +114,18 @@ private:
     }
 
     /// What workloads reported and was not taken.
-    void tell_reports(run::session_result const& all) {
+    void tell_reports(run::session_result const& session) {
         auto& log = io_->log;
-        if (all.bad_reports > 0) log.warn(cat("report channel: ", all.bad_reports, all.bad_reports == 1 ? " line is" : " lines are", " not a JSON object"));
-        if (all.bad_values > 0)
-            log.warn(cat("report channel: ", all.bad_values, all.bad_values == 1 ? " value is" : " values are", " outside of ", value_range_, " and ignored; --value-range changes the range"));
-        if (all.reserved > 0) {
+        if (session.bad_reports > 0) log.warn(cat("report channel: ", session.bad_reports, session.bad_reports == 1 ? " line is" : " lines are", " not a JSON object"));
+        if (session.bad_values > 0)
+            log.warn(cat("report channel: ", session.bad_values, session.bad_values == 1 ? " value is" : " values are", " outside of ", value_range_, " and ignored; --value-range changes the range"));
+        if (session.reserved > 0) {
             std::string names;
-            for (auto const& each : all.reserved_names) names += cat(names.empty() ? "" : ", ", each);
-            log.warn(cat("report channel: ", all.reserved, all.reserved == 1 ? " number" : " numbers", " under reserved names (", names, ") ignored"));
+            for (auto const& each : session.reserved_names) names += cat(names.empty() ? "" : ", ", each);
+            log.warn(cat("report channel: ", session.reserved, session.reserved == 1 ? " number" : " numbers", " under reserved names (", names, ") ignored"));
         }
-        if (all.cut_reports > 0)
-            log.warn(cat("report channel: ", all.cut_reports, all.cut_reports == 1 ? " run" : " runs", " wrote more than ", watch::copy_streams::most_report_bytes >> 10, " KiB or ",
+        if (session.cut_reports > 0)
+            log.warn(cat("report channel: ", session.cut_reports, session.cut_reports == 1 ? " run" : " runs", " wrote more than ", watch::copy_streams::most_report_bytes >> 10, " KiB or ",
                          run::most_report_lines, " lines; the rest was not read"));
     }
 

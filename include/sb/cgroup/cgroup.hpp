@@ -177,21 +177,21 @@ public:
         owner_ = -1;
         meter_ = {};
         run_.reset(), supervisor_.reset();
-        result<void> all{};
+        result<void> removed{};
         for (auto& f : folders_) {
             auto one = remove_groups(f.base, std::string_view{name_}.substr(group_prefix.size()));
-            if (one.has_error() && !all.has_error()) all = std::move(one);
+            if (one.has_error() && !removed.has_error()) removed = std::move(one);
         }
         folders_.clear();
-        return all;
+        return removed;
     }
 
     /// The end of the line in /proc/PID/cgroup of every process in it.
     std::string const& name() const noexcept { return name_; }
     std::vector<std::string> paths() const {
-        std::vector<std::string> all;
-        for (auto const& f : folders_) all.push_back(f.path);
-        return all;
+        std::vector<std::string> paths;
+        for (auto const& f : folders_) paths.push_back(f.path);
+        return paths;
     }
 
 private:
@@ -248,9 +248,9 @@ private:
     /// Takes the controllers back from the two folders, which are empty: a group that hands down controllers cannot hold
     /// processes.
     result<void> join() {
-        std::string all;
-        for (auto const& each : hands_down_) all += cat(all.empty() ? "" : " ", "-", std::string_view{each}.substr(1));
-        SB_CHECK(hand_down(all));
+        std::string switches;
+        for (auto const& each : hands_down_) switches += cat(switches.empty() ? "" : " ", "-", std::string_view{each}.substr(1));
+        SB_CHECK(hand_down(switches));
         divided_ = false;
         held_.reset(); // limits disappear with the controllers
         return {};
@@ -258,10 +258,10 @@ private:
     /// Hands the controllers down to the two folders.
     result<void> divide() {
         if (divided_) return {};
-        std::string all;
-        for (auto const& each : hands_down_) all += all.empty() ? each : " " + each;
-        if (!all.empty()) SB_CHECK(hand_down(all));
-        divided_ = !all.empty();
+        std::string switches;
+        for (auto const& each : hands_down_) switches += switches.empty() ? each : " " + each;
+        if (!switches.empty()) SB_CHECK(hand_down(switches));
+        divided_ = !switches.empty();
         open_files();
         return {};
     }

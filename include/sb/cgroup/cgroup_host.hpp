@@ -77,11 +77,11 @@ public:
             return host;
         }
         for (auto& why : host.why_not_) why = "no control group hierarchy is mounted";
-        auto const all = read_hierarchies(*mounts, *groups);
-        if (auto const places = writable_places(all, named); !places.empty()) SB_CHECK(announce(places, {}));
-        for (auto const& h : all)
+        auto const hierarchies = read_hierarchies(*mounts, *groups);
+        if (auto const places = writable_places(hierarchies, named); !places.empty()) SB_CHECK(announce(places, {}));
+        for (auto const& h : hierarchies)
             if (h.version == 1) host.take_v1(h);
-        for (auto const& h : all)
+        for (auto const& h : hierarchies)
             if (h.version == 2) SB_CHECK(host.take_v2(h, named, announce));
         return host;
     }
@@ -106,9 +106,9 @@ public:
     std::vector<std::string> const& v1_bases() const noexcept { return v1_bases_; }
     /// All folders that may contain groups of this session: a lease keeps them.
     std::vector<std::string> bases() const {
-        auto all = v1_bases_;
-        if (!v2_base_.empty()) all.push_back(v2_base_);
-        return all;
+        auto bases = v1_bases_;
+        if (!v2_base_.empty()) bases.push_back(v2_base_);
+        return bases;
     }
     std::string const& id() const noexcept { return id_; }
     std::string group_name(std::string_view word) const { return cat(group_prefix, id_, ".", word); }
@@ -120,9 +120,9 @@ public:
     result<void> restore() {
         if (owner_ != ::getpid()) return {};
         owner_ = -1;
-        result<void> all{};
+        result<void> restored{};
         auto const note = [&](result<void> one) {
-            if (one.has_error() && !all.has_error()) all = std::move(one);
+            if (one.has_error() && !restored.has_error()) restored = std::move(one);
         };
         for (auto const& base : bases()) note(remove_groups(base, id_, group_name("supervisor")));
         if (!switched_on_.empty() && !switch_off(v2_base_, switched_on_)) note(system_error(cat("controllers stay enabled in ", v2_base_, ", because other groups need them")));
@@ -130,7 +130,7 @@ public:
             note(write_once(own_group_ + "/cgroup.procs", cat(::getpid())));
             note(remove_groups(v2_base_, id_));
         }
-        return all;
+        return restored;
     }
 
 private:
@@ -161,7 +161,7 @@ private:
     }
 
     /// Places where try_group and all later steps may make a folder.
-    static std::vector<std::string> writable_places(std::vector<cgroup_hierarchy> const& all, std::string const& named) {
+    static std::vector<std::string> writable_places(std::vector<cgroup_hierarchy> const& hierarchies, std::string const& named) {
         std::vector<std::string> places;
         auto const add = [&](std::string const& path) {
             if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0) places.push_back(path);
@@ -169,9 +169,9 @@ private:
         auto const useful = [](cgroup_hierarchy const& h) {
             return std::any_of(std::begin(all_controllers), std::end(all_controllers), [&](controller c) { return contains(h.controllers, name_of(c)); });
         };
-        for (auto const& h : all)
+        for (auto const& h : hierarchies)
             if (h.version == 1 && !h.own.empty() && useful(h)) add(h.own);
-        for (auto const& h : all)
+        for (auto const& h : hierarchies)
             if (h.version == 2 && (!named.empty() || !h.own.empty())) add(named.empty() ? h.own : named);
         return places;
     }

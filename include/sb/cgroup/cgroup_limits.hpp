@@ -41,11 +41,11 @@ struct machine_size {
     std::int64_t pids = 0;
     int cores = 0;
     static machine_size read() {
-        machine_size all;
-        all.memory_bytes = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
-        all.cores = machine::usable_cpus();
-        if (auto const text = read_file("/proc/sys/kernel/pid_max"); !text.has_error()) all.pids = lone_number(*text).value_or(0);
-        return all;
+        machine_size here;
+        here.memory_bytes = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
+        here.cores = machine::usable_cpus();
+        if (auto const text = read_file("/proc/sys/kernel/pid_max"); !text.has_error()) here.pids = lone_number(*text).value_or(0);
+        return here;
     }
 };
 

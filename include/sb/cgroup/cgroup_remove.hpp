@@ -156,11 +156,11 @@ inline bool switch_off(std::string const& base, std::vector<std::string> const& 
         }
         return false;
     };
-    bool all = true;
+    bool none_needed = true;
     for (auto const& name : names)
-        if (std::any_of(groups->begin(), groups->end(), [&](std::string const& g) { return needs(g, name); })) all = false;
+        if (std::any_of(groups->begin(), groups->end(), [&](std::string const& g) { return needs(g, name); })) none_needed = false;
         else (void)detail::write_at(folder.get(), "cgroup.subtree_control", cat("-", name)); // refused where a group hands it further down
-    return all;
+    return none_needed;
 }
 
 } // namespace sb::cgroup

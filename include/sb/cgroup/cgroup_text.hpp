@@ -76,7 +76,7 @@ inline std::vector<cgroup_hierarchy> read_hierarchies(std::string_view mountinfo
         if (second == std::string_view::npos) return;
         ours.push_back({words(line.substr(first + 1, second - first - 1), ","), std::string{line.substr(second + 1)}});
     });
-    std::vector<cgroup_hierarchy> all;
+    std::vector<cgroup_hierarchy> hierarchies;
     split(mountinfo, '\n', [&](std::string_view line) {
         auto const dash = line.find(" - ");
         if (dash == std::string_view::npos) return;
@@ -97,11 +97,11 @@ inline std::vector<cgroup_hierarchy> read_hierarchies(std::string_view mountinfo
             if (h.version == 1) h.controllers = m.controllers;
             h.own = detail::seen_at(h.mount, detail::unescaped(before[3]), m.group);
         }
-        auto const known = std::find_if(all.begin(), all.end(), [&](auto const& a) { return a.version == h.version && a.controllers == h.controllers; });
-        if (known == all.end()) all.push_back(std::move(h));
+        auto const known = std::find_if(hierarchies.begin(), hierarchies.end(), [&](auto const& a) { return a.version == h.version && a.controllers == h.controllers; });
+        if (known == hierarchies.end()) hierarchies.push_back(std::move(h));
         else if (known->own.empty() && !h.own.empty()) *known = std::move(h);
     });
-    return all;
+    return hierarchies;
 }
 
 /// The number after `key` in a file of "key value" lines; `key` is a whole word.

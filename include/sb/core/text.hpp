@@ -74,18 +74,18 @@ void split(std::string_view text, char separator, Use use) {
 
 /// The parts of `text` between separators, without empty ones.
 inline std::vector<std::string> words(std::string_view text, std::string_view separators = " \n") {
-    std::vector<std::string> all;
+    std::vector<std::string> parts;
     for (;;) {
         auto const from = text.find_first_not_of(separators);
-        if (from == std::string_view::npos) return all;
+        if (from == std::string_view::npos) return parts;
         text.remove_prefix(from);
         auto const length = std::min(text.find_first_of(separators), text.size());
-        all.emplace_back(text.substr(0, length));
+        parts.emplace_back(text.substr(0, length));
         text.remove_prefix(length);
     }
 }
 
-inline bool contains(std::vector<std::string> const& all, std::string_view name) { return std::find(all.begin(), all.end(), name) != all.end(); }
+inline bool contains(std::vector<std::string> const& names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
 /// The number that `text` is, but for blanks around it; nothing for "max" and whatever else is none.
 inline std::optional<std::int64_t> lone_number(std::string_view text) noexcept {

@@ -137,27 +137,27 @@ inline result<std::vector<finding>> examine_host(std::string const& data_dir, st
     auto const user = payload.has_error() ? process::payload_user{::geteuid(), ::getegid()} : *payload;
     auto const here = files::real_path(".");
     auto const folder = here.has_error() ? std::string{"/"} : *here;
-    std::vector<finding> all;
-    all.push_back(detail::find_kernel());
-    all.push_back({"cpus", finding_status::ok, cat(::sysconf(_SC_NPROCESSORS_ONLN), " online, ", machine::usable_cpus(), " usable"), {}});
-    all.push_back(detail::find_user(payload));
-    all.push_back(detail::find_kept_groups());
-    all.push_back(find_proc(user));
-    all.push_back(find_pidfd());
-    all.push_back(find_namespaces(user));
-    all.push_back(find_mounts(user));
-    all.push_back(find_owners(user, folder));
-    all.push_back(find_overlay(user, folder, temp_dir));
-    all.push_back(find_seccomp());
-    all.push_back(find_landlock());
-    all.push_back(find_sockets(user));
+    std::vector<finding> findings;
+    findings.push_back(detail::find_kernel());
+    findings.push_back({"cpus", finding_status::ok, cat(::sysconf(_SC_NPROCESSORS_ONLN), " online, ", machine::usable_cpus(), " usable"), {}});
+    findings.push_back(detail::find_user(payload));
+    findings.push_back(detail::find_kept_groups());
+    findings.push_back(find_proc(user));
+    findings.push_back(find_pidfd());
+    findings.push_back(find_namespaces(user));
+    findings.push_back(find_mounts(user));
+    findings.push_back(find_owners(user, folder));
+    findings.push_back(find_overlay(user, folder, temp_dir));
+    findings.push_back(find_seccomp());
+    findings.push_back(find_landlock());
+    findings.push_back(find_sockets(user));
     SB_TRY(auto groups, find_groups(groups_below));
-    for (auto& each : groups) all.push_back(std::move(each));
-    all.push_back(detail::find_clock());
-    all.push_back(detail::find_noise());
-    all.push_back(detail::find_folder("temp", temp_dir, files::for_temporary, false, "TMPDIR", ""));
-    all.push_back(detail::find_folder("data", data_dir, files::for_data, true, "SANDBOX_DATA_DIR", cat("/sandbench-", ::geteuid())));
-    return all;
+    for (auto& each : groups) findings.push_back(std::move(each));
+    findings.push_back(detail::find_clock());
+    findings.push_back(detail::find_noise());
+    findings.push_back(detail::find_folder("temp", temp_dir, files::for_temporary, false, "TMPDIR", ""));
+    findings.push_back(detail::find_folder("data", data_dir, files::for_data, true, "SANDBOX_DATA_DIR", cat("/sandbench-", ::geteuid())));
+    return findings;
 }
 
 } // namespace sb::doctor

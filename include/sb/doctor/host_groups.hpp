@@ -96,7 +96,7 @@ private:
     }
 
     void share(finding& f, cgroup::cgroup_hierarchy const& h) const {
-        constexpr std::string_view all = "+cpu +memory +pids";
+        constexpr std::string_view controllers = "+cpu +memory +pids";
         auto const& own = h.own;
         bool const ours = may_write(own + "/cgroup.procs") && may_write(own + "/cgroup.subtree_control") && may_write(own);
         auto const here = words(first_line(own + "/cgroup.controllers"));
@@ -106,16 +106,16 @@ private:
             f.advice = "or name a group of yours: sb-exec --cgroup DIR";
         } else if (ours && given) {
             // a group that holds processes hands nothing out: they all go one further down
-            f.mend = cat("mkdir -p ", own, "/rest && for p in $(cat ", own, "/cgroup.procs); do echo $p >", own, "/rest/cgroup.procs; done 2>/dev/null; echo \"", all, "\" >", own,
+            f.mend = cat("mkdir -p ", own, "/rest && for p in $(cat ", own, "/cgroup.procs); do echo $p >", own, "/rest/cgroup.procs; done 2>/dev/null; echo \"", controllers, "\" >", own,
                          "/cgroup.subtree_control; export SANDBOX_CGROUP=", own);
         } else if (::geteuid() != 0) {
             auto const mine = cat("user-", ::geteuid());
-            f.mend = cat("sudo sh -c 'cd ", h.mount, " && echo \"", all, "\" >cgroup.subtree_control && mkdir -p ", mine, "/shell && echo \"", all, "\" >", mine,
+            f.mend = cat("sudo sh -c 'cd ", h.mount, " && echo \"", controllers, "\" >cgroup.subtree_control && mkdir -p ", mine, "/shell && echo \"", controllers, "\" >", mine,
                          "/cgroup.subtree_control && chown ", ::geteuid(), " ", mine, " ", mine, "/cgroup.procs ", mine, "/cgroup.subtree_control ", mine, "/shell ", mine,
                          "/shell/cgroup.procs && echo $1 >", mine, "/shell/cgroup.procs' sh $$ && export SANDBOX_CGROUP=", h.mount, "/", mine);
         } else {
             f.advice = cat("name a group of yours that has the controllers and no process: mkdir DIR && sb-exec --cgroup DIR; if it has no controllers, enable them in the groups above it: echo \"",
-                           all, "\" >…/cgroup.subtree_control in each of them");
+                           controllers, "\" >…/cgroup.subtree_control in each of them");
         }
     }
 
@@ -223,8 +223,8 @@ inline finding find_swap(cgroup::cgroup_host const& host) {
 inline result<std::vector<finding>> find_groups(std::string const& below = {}) {
     SB_TRY(auto const host, cgroup::cgroup_host::find(cgroup::random_id(), below));
     detail::group_mender const mender;
-    std::vector<finding> all;
-    auto& kind = all.emplace_back(finding{"cgroup", finding_status::ok, {}, {}});
+    std::vector<finding> findings;
+    auto& kind = findings.emplace_back(finding{"cgroup", finding_status::ok, {}, {}});
     if (host.kind() == cgroup::cgroup_kind::none) {
         auto const why = host.why_not(cgroup::controller::cpuacct);
         mender.mend(kind.fails(finding_status::limited, cat(why.empty() ? std::string{"cannot make a control group"} : detail::plainly(why, host), "; limits hold for each process only")), cgroup::controller::cpuacct);
@@ -232,11 +232,11 @@ inline result<std::vector<finding>> find_groups(std::string const& below = {}) {
         kind.what = cat(cgroup::name_of(host.kind()), ": control groups can be made");
         if (!host.v2_base().empty()) kind.what += cat(", on v2 in ", host.v2_base());
     }
-    for (auto const c : cgroup::all_controllers) all.push_back(detail::find_controller(host, mender, c));
-    all.push_back(detail::find_peaks(host));
-    all.push_back(detail::find_kill(host));
-    all.push_back(detail::find_swap(host));
-    return all;
+    for (auto const c : cgroup::all_controllers) findings.push_back(detail::find_controller(host, mender, c));
+    findings.push_back(detail::find_peaks(host));
+    findings.push_back(detail::find_kill(host));
+    findings.push_back(detail::find_swap(host));
+    return findings;
 }
 
 } // namespace sb::doctor

@@ -48,8 +48,8 @@ inline bool is_chroot() {
     auto const mounts = read_file("/proc/self/mountinfo");
     bool seen = mounts.has_error();
     if (!seen) split(*mounts, '\n', [&](std::string_view line) {
-        auto const all = words(line);
-        seen = seen || (all.size() > 4 && all[4] == "/");
+        auto const fields = words(line);
+        seen = seen || (fields.size() > 4 && fields[4] == "/");
     });
     return !seen;
 }
@@ -121,8 +121,8 @@ inline finding find_proc(process::payload_user const& user) {
     // the kernel mounts no new one for who sees the old one only in part
     std::string over;
     if (auto const mounts = read_file("/proc/self/mountinfo"); !mounts.has_error()) split(*mounts, '\n', [&](std::string_view line) {
-        auto const all = words(line);
-        if (all.size() > 4 && all[4].starts_with("/proc/") && all[4] != "/proc/sys/fs/binfmt_misc") over += " " + all[4];
+        auto const fields = words(line);
+        if (fields.size() > 4 && fields[4].starts_with("/proc/") && fields[4] != "/proc/sys/fs/binfmt_misc") over += " " + fields[4];
     });
     if (!over.empty()) f.what += cat("; covered by mounts:", over), f.mend = as_root("umount -l" + over), f.advice = cat("in a container: ", detail::container_advice);
     else if (detail::is_filtered()) f.advice = detail::container_advice;

@@ -41,12 +41,12 @@ inline result<run_record> run_true(std::string const& work, std::string const& d
 
 /// The folders of `path` that are not there yet, the deepest first.
 inline std::vector<std::string> missing_folders(std::string path) {
-    std::vector<std::string> all;
+    std::vector<std::string> missing;
     while (path.size() > 1 && ::access(path.c_str(), F_OK) != 0) {
-        all.push_back(path);
+        missing.push_back(path);
         path.resize(std::max<std::size_t>(path.rfind('/'), 1));
     }
-    return all;
+    return missing;
 }
 
 } // namespace detail

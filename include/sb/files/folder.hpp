@@ -63,13 +63,13 @@ inline result<unique_fd> make_file(int at, std::string const& name, std::string_
 /// is not an empty one. Reads through a descriptor of its own, so that no position is shared.
 inline result<std::vector<std::string>> names_in(int folder, std::string_view called = {}) {
     auto again = open_folder(folder, ".");
-    std::unique_ptr<DIR, int (*)(DIR*)> const all{again ? ::fdopendir(again.get()) : nullptr, &::closedir};
-    if (!all) return last_error("list", called);
+    std::unique_ptr<DIR, int (*)(DIR*)> const entries{again ? ::fdopendir(again.get()) : nullptr, &::closedir};
+    if (!entries) return last_error("list", called);
     (void)again.release(); // closedir closes it
     std::vector<std::string> names;
     for (;;) {
         errno = 0; // only this tells the end from a failure
-        auto const* const entry = ::readdir(all.get());
+        auto const* const entry = ::readdir(entries.get());
         if (!entry && errno != 0) return last_error("list", called);
         if (!entry) return names;
         std::string_view const name{entry->d_name};

@@ -48,10 +48,10 @@ public:
     /// Searches below this folder.
     bool find_in(int folder, int depth = 0) { // NOLINT(misc-no-recursion)
         auto again = folder >= 0 ? open_folder(folder, ".") : unique_fd{};
-        std::unique_ptr<DIR, int (*)(DIR*)> const all{again ? ::fdopendir(again.get()) : nullptr, &::closedir};
-        if (!all) return false;
+        std::unique_ptr<DIR, int (*)(DIR*)> const entries{again ? ::fdopendir(again.get()) : nullptr, &::closedir};
+        if (!entries) return false;
         (void)again.release(); // closedir closes it
-        while (auto const* const entry = ::readdir(all.get())) {
+        while (auto const* const entry = ::readdir(entries.get())) {
             std::string_view const name{entry->d_name};
             if (name == "." || name == "..") continue;
             if (left_-- <= 0) return false;

@@ -47,7 +47,7 @@ inline std::vector<listed_mount> read_mounts(std::string_view text) {
         }
         return name;
     };
-    std::vector<listed_mount> all;
+    std::vector<listed_mount> mounts;
     split(text, '\n', [&](std::string_view line) { // id parent device root point options …
         std::string_view words[6];
         std::size_t count = 0;
@@ -58,9 +58,9 @@ inline std::vector<listed_mount> read_mounts(std::string_view text) {
         if (count < std::size(words) || std::from_chars(words[0].data(), words[0].data() + words[0].size(), one.id).ec != std::errc{}) return;
         one.device = words[2], one.root = plain(words[3]), one.point = plain(words[4]);
         one.writable = words[5] != "ro" && !words[5].starts_with("ro,");
-        all.push_back(std::move(one));
+        mounts.push_back(std::move(one));
     });
-    return all;
+    return mounts;
 }
 
 /// The number of the mount at `path`; 0: we see nothing there.

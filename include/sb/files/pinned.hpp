@@ -72,21 +72,21 @@ public:
 
     /// The folder and those above it, up to the root: at the place where it was opened, even if it is mounted elsewhere too.
     std::vector<identity> line() const {
-        std::vector<identity> all;
-        if (!held_) return all;
-        all.push_back(identity_of(held_->facts));
-        if (!is_folder()) return all;
+        std::vector<identity> folders;
+        if (!held_) return folders;
+        folders.push_back(identity_of(held_->facts));
+        if (!is_folder()) return folders;
         unique_fd at{::openat(fd(), "..", O_PATH | O_DIRECTORY | O_CLOEXEC)};
-        for (struct stat now {}; at && all.size() < deepest && ::fstat(at.get(), &now) == 0 && identity_of(now) != all.back();) { // the root is its own parent
-            all.push_back(identity_of(now));
+        for (struct stat now {}; at && folders.size() < deepest && ::fstat(at.get(), &now) == 0 && identity_of(now) != folders.back();) { // the root is its own parent
+            folders.push_back(identity_of(now));
             at = unique_fd{::openat(at.get(), "..", O_PATH | O_DIRECTORY | O_CLOEXEC)};
         }
-        return all;
+        return folders;
     }
     /// Is it `folder`, or inside it?
     bool lies_in(struct stat const& folder) const {
-        auto const all = line();
-        return std::find(all.begin(), all.end(), identity_of(folder)) != all.end();
+        auto const folders = line();
+        return std::find(folders.begin(), folders.end(), identity_of(folder)) != folders.end();
     }
 
     /// A copy of its mount (and of all mounts below it), in the mount namespace in which it was opened.
@@ -135,9 +135,9 @@ private:
         if (name[0] != '/') return caller_error("is not visible from this root folder");
         made->path.assign(name, static_cast<std::size_t>(n)), made->place = std::move(place);
         if (made->facts.st_nlink == 0 && S_ISDIR(made->facts.st_mode) && made->path.ends_with(" (deleted)")) return caller_error("was removed");
-        pinned all;
-        all.held_ = std::move(made);
-        return all;
+        pinned pin;
+        pin.held_ = std::move(made);
+        return pin;
     }
     /// Resolves one name after the other; each is opened once.
     static result<unique_fd> walk(int from, std::string_view path, uid_t trusted, int& links) { // NOLINT(misc-no-recursion): as deep as links may nest

@@ -50,9 +50,9 @@ public:
     std::map<std::uint32_t, std::uint32_t> const& answers() const noexcept { return answers_; }
 
     std::vector<sock_filter> program(argument_rules const& rules) const {
-        std::vector<range> all{{0, leaf(otherwise_)}};
+        std::vector<range> ranges{{0, leaf(otherwise_)}};
         auto const add = [&](std::uint32_t first, std::vector<sock_filter> code) {
-            if (!same(all.back().code, code)) all.push_back({first, std::move(code)});
+            if (!same(ranges.back().code, code)) ranges.push_back({first, std::move(code)});
         };
         auto numbers = answers_;
         for (auto const& [number, code] : rules.of_calls()) numbers.try_emplace(number, otherwise_);
@@ -61,7 +61,7 @@ public:
             if (number > next) add(next, leaf(otherwise_));
             auto code = leaf(answer);
             if (auto const found = rules.of_calls().find(number); found != rules.of_calls().end()) code.insert(code.begin(), found->second.begin(), found->second.end());
-            if (number == 0) all.front().code = std::move(code);
+            if (number == 0) ranges.front().code = std::move(code);
             else add(number, std::move(code));
             next = number + 1;
         }
@@ -76,7 +76,7 @@ public:
             {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS},
             {BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<std::uint32_t>(offsetof(seccomp_data, nr))},
         };
-        auto const found = tree(all.data(), all.size());
+        auto const found = tree(ranges.data(), ranges.size());
         made.insert(made.end(), found.begin(), found.end());
         return made;
     }
@@ -111,14 +111,14 @@ inline constexpr std::uint32_t answer_refused = SECCOMP_RET_ERRNO | EPERM, answe
 inline constexpr std::uint32_t answer_done = SECCOMP_RET_ERRNO | 0;
 
 inline answer_table answers_of(security_level const& level, filter_place const& at) {
-    answer_table all{answer_unknown};
-    all.add(SECCOMP_RET_ALLOW, always_allowed);
-    all.add(answer_refused, always_refused);
-    all.add(level.traces ? std::uint32_t{SECCOMP_RET_ALLOW} : answer_refused, tracing_calls);
-    if (level.ipc_objects) all.add(SECCOMP_RET_ALLOW, ipc_calls);
-    all.add(at.host_writable ? std::uint32_t{SECCOMP_RET_ALLOW} : answer_done, flushing_calls);
-    if (at.clone_key != 0) all.add(SECCOMP_RET_ALLOW, "clone3");
-    return all;
+    answer_table answers{answer_unknown};
+    answers.add(SECCOMP_RET_ALLOW, always_allowed);
+    answers.add(answer_refused, always_refused);
+    answers.add(level.traces ? std::uint32_t{SECCOMP_RET_ALLOW} : answer_refused, tracing_calls);
+    if (level.ipc_objects) answers.add(SECCOMP_RET_ALLOW, ipc_calls);
+    answers.add(at.host_writable ? std::uint32_t{SECCOMP_RET_ALLOW} : answer_done, flushing_calls);
+    if (at.clone_key != 0) answers.add(SECCOMP_RET_ALLOW, "clone3");
+    return answers;
 }
 
 } // namespace detail

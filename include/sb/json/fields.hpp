@@ -66,11 +66,11 @@ namespace detail {
 
 enum byte_class : std::uint8_t { plain_byte, blank_byte, structural_byte, quote_byte };
 inline constexpr auto byte_classes = [] {
-    std::array<byte_class, 256> all{};
-    for (char const c : {' ', '\t', '\r', '\n'}) all[static_cast<unsigned char>(c)] = blank_byte;
-    for (char const c : {'{', '}', '[', ']', ':', ','}) all[static_cast<unsigned char>(c)] = structural_byte;
-    all['"'] = quote_byte;
-    return all;
+    std::array<byte_class, 256> classes{};
+    for (char const c : {' ', '\t', '\r', '\n'}) classes[static_cast<unsigned char>(c)] = blank_byte;
+    for (char const c : {'{', '}', '[', ']', ':', ','}) classes[static_cast<unsigned char>(c)] = structural_byte;
+    classes['"'] = quote_byte;
+    return classes;
 }();
 constexpr byte_class class_of(char c) noexcept { return byte_classes[static_cast<unsigned char>(c)]; }
 

@@ -76,11 +76,11 @@ SB_TARGET_AVX2 inline scalar_kind read_scalar_avx2(std::string_view text, double
     if (size - 1 >= 16) [[unlikely]] return read_scalar_slowly(text, into);
     auto const bytes = _mm_loadu_si128(reinterpret_cast<__m128i const*>(at));
     auto const digits = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
-    auto const all = (1u << size) - 1;
-    auto const digit = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits))) & all;
-    auto const point = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('.')))) & all;
+    auto const valid = (1u << size) - 1;
+    auto const digit = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits))) & valid;
+    auto const point = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('.')))) & valid;
     auto const whole = _tzcnt_u32(point | (1u << size)), count = size - (point != 0 ? 1 : 0);
-    bool const odd = (digit | point) != all || (point & (point - 1)) != 0 || whole == 0 || (point != 0 && whole + 1 == size) ||
+    bool const odd = (digit | point) != valid || (point & (point - 1)) != 0 || whole == 0 || (point != 0 && whole + 1 == size) ||
                      (whole > 1 && *at == '0') || count > 15;
     if (odd) [[unlikely]] return read_scalar_slowly(text, into);
     auto const place = _mm_sub_epi8(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), _mm_set1_epi8(static_cast<char>(16 - count)));
@@ -104,11 +104,11 @@ SB_TARGET_AVX2 inline bool is_plain_decimal_avx2(std::string_view text) noexcept
     if (size - 1 >= 31) [[unlikely]] return is_plain_decimal(text);
     auto const bytes = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(at));
     auto const digits = _mm256_sub_epi8(bytes, _mm256_set1_epi8('0'));
-    auto const all = (1u << size) - 1;
-    auto const digit = static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(digits, _mm256_set1_epi8(9)), digits))) & all;
-    auto const point = static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('.')))) & all;
+    auto const valid = (1u << size) - 1;
+    auto const digit = static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(digits, _mm256_set1_epi8(9)), digits))) & valid;
+    auto const point = static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('.')))) & valid;
     auto const whole = _tzcnt_u32(point | (1u << size));
-    return (digit | point) == all && (point & (point - 1)) == 0 && whole != 0 && (point == 0 || whole + 1 != size) && !(whole > 1 && *at == '0');
+    return (digit | point) == valid && (point & (point - 1)) == 0 && whole != 0 && (point == 0 || whole + 1 != size) && !(whole > 1 && *at == '0');
 }
 
 } // namespace detail

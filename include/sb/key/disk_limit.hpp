@@ -15,8 +15,8 @@ inline outcome plan_disk(bytes limit, host const& here, setup& to) {
 /// Half of the memory for all concurrent runs: what they write must not bring the machine down.
 inline std::optional<outcome> default_disk(host const& here, setup& to) {
     if (!here.walls) return std::nullopt;
-    auto const all = here.memory_bytes / 2 / std::max(here.jobs, 1);
-    return plan_disk({std::max<std::int64_t>(all & ~std::int64_t{0xfffff}, 1 << 20)}, here, to);
+    auto const share = here.memory_bytes / 2 / std::max(here.jobs, 1);
+    return plan_disk({std::max<std::int64_t>(share & ~std::int64_t{0xfffff}, 1 << 20)}, here, to);
 }
 /// The memory limit determines how many files there may be.
 inline void finish_disk(outcome& told, host const& here, setup& to) {

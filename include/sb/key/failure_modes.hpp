@@ -63,9 +63,9 @@ inline mode_set modes_of(std::vector<std::string> const& words) noexcept {
 
 /// One mode is text, several are an array.
 inline value modes_value(mode_set const& set) {
-    array all;
-    each_mode(set, [&](failure_mode const& mode) { all.emplace_back(mode.name); });
-    return all.size() == 1 ? all.front() : value(std::move(all));
+    array modes;
+    each_mode(set, [&](failure_mode const& mode) { modes.emplace_back(mode.name); });
+    return modes.size() == 1 ? modes.front() : value(std::move(modes));
 }
 
 /// Scenario names joined by +.

@@ -33,8 +33,8 @@ public:
     }
     /// Was the value given by hand, and not by the author of the preset?
     bool is_by_hand(definition const& key) const noexcept {
-        auto const* const all = find(overrides);
-        auto const* const given = all ? std::get_if<names>(all) : nullptr;
+        auto const* const overridden = find(overrides);
+        auto const* const given = overridden ? std::get_if<names>(overridden) : nullptr;
         return given && std::find(given->are.begin(), given->are.end(), key.name) != given->are.end();
     }
 

@@ -29,15 +29,15 @@ inline std::optional<bool> truth_of_text(std::string_view text) {
 }
 /// Words separated by commas, for people.
 inline std::string listed(std::string_view words) {
-    std::string all;
-    each_word(words, [&](std::string_view word) { all += cat(all.empty() ? "" : ", ", word); });
-    return all;
+    std::string text;
+    each_word(words, [&](std::string_view word) { text += cat(text.empty() ? "" : ", ", word); });
+    return text;
 }
 /// The words of a list separated by blanks.
 inline std::vector<std::string_view> words_of(std::string_view blank_separated) {
-    std::vector<std::string_view> all;
-    each_word(blank_separated, [&](std::string_view word) { all.push_back(word); });
-    return all;
+    std::vector<std::string_view> words;
+    each_word(blank_separated, [&](std::string_view word) { words.push_back(word); });
+    return words;
 }
 
 namespace detail {

@@ -175,7 +175,7 @@ private:
             key::amount is;
             bool given;
         };
-        asked const all[] = {{&key::timeout, key::seconds{what_.wall_s}, true},
+        asked const limits[] = {{&key::timeout, key::seconds{what_.wall_s}, true},
                              {&key::output_limit, key::bytes{what_.output_bytes}, what_.output_bytes >= 0},
                              {&key::cpu_seconds, key::seconds{static_cast<double>(what_.cpu_seconds)}, what_.cpu_seconds >= 0},
                              {&key::open_files_limit, key::integer{what_.open_files}, what_.open_files >= 0},
@@ -186,7 +186,7 @@ private:
                              {&key::disk_limit, key::bytes{what_.scratch_bytes}, what_.scratch_bytes >= 0}};
         key::setup to;
         std::string loose;
-        for (auto const& each : all) {
+        for (auto const& each : limits) {
             if (!each.given) continue;
             auto const told = each.key->plan(each.is, here, to);
             auto const add = [&](std::string const& why) { loose += cat(loose.empty() ? "" : "\n", each.key->name, why); };
@@ -196,7 +196,7 @@ private:
             if (each.key == &key::pids_limit && to.user_processes >= 0) add(cat(": ", told.by, told.more)); // nobody sees that it is reached
         }
         key::outcome unused;
-        for (auto const& each : all)
+        for (auto const& each : limits)
             if (each.given && each.key->finish) each.key->finish(unused, here, to);
         confine_report::put(told_.loose, loose);
         return to;
@@ -233,9 +233,9 @@ private:
 
 /// The child's whole life. It leaves by _exit, so that nothing of the caller is cleaned up twice.
 [[noreturn]] inline void own_confinement(confine_request const& what, confine_report& told, int out, int err, pid_t caller) {
-    sigset_t all;
-    sigfillset(&all);
-    ::sigprocmask(SIG_SETMASK, &all, nullptr); // the watcher handles SIGTERM; no other signal concerns us
+    sigset_t every_signal;
+    sigfillset(&every_signal);
+    ::sigprocmask(SIG_SETMASK, &every_signal, nullptr); // the watcher handles SIGTERM; no other signal concerns us
     std::signal(SIGCHLD, SIG_DFL); // the caller may ignore it, and then nobody could wait for a child here
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != caller) ::_exit(1);
@@ -279,17 +279,17 @@ inline result<confined> confine(confine_request const& what) {
     if (retry([&] { return ::waitpid(child, nullptr, 0); }) < 0 && errno != ECHILD) return last_error("wait for the owner of the sandbox");
     if (told->told == 0) return system_error("the owner of the sandbox was killed");
     if (told->wrong[0] != '\0') return error{told->wrong_on, told->wrong};
-    confined all;
-    all.status = told->status, all.killed_by = told->killed_by, all.wall_s = told->wall_s, all.left_running = told->left_running;
-    all.out_of_memory = told->out_of_memory, all.out_of_processes = told->out_of_processes, all.out_of_space = told->out_of_space;
-    if (told->cpu_s >= 0) all.cpu_s = told->cpu_s;
-    if (told->peak_bytes >= 0) all.peak_bytes = told->peak_bytes;
-    all.peak_of_tree = told->peak_of_tree;
-    all.out = detail::whole_text(out.get()), all.err = detail::whole_text(err.get());
+    confined seen;
+    seen.status = told->status, seen.killed_by = told->killed_by, seen.wall_s = told->wall_s, seen.left_running = told->left_running;
+    seen.out_of_memory = told->out_of_memory, seen.out_of_processes = told->out_of_processes, seen.out_of_space = told->out_of_space;
+    if (told->cpu_s >= 0) seen.cpu_s = told->cpu_s;
+    if (told->peak_bytes >= 0) seen.peak_bytes = told->peak_bytes;
+    seen.peak_of_tree = told->peak_of_tree;
+    seen.out = detail::whole_text(out.get()), seen.err = detail::whole_text(err.get());
     split(std::string_view{told->loose}, '\n', [&](std::string_view each) {
-        if (!each.empty()) all.loose.emplace_back(each);
+        if (!each.empty()) seen.loose.emplace_back(each);
     });
-    return all;
+    return seen;
 }
 
 } // namespace sb::local

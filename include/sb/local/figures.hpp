@@ -60,18 +60,18 @@ inline run::run_figures figures_of(watch::outcome const& got, run::job const& wh
 
 /// Moves the texts out of `got`.
 inline run::outcome outcome_of(watch::outcome&& got, run::job const& what) {
-    run::outcome all;
-    all.number = what.number;
-    all.started_ns = got.started_ns, all.wall_s = got.wall_s;
-    all.copies = static_cast<int>(got.copies.size());
-    all.end = end_of_run(got, what.setup, all.limits_hit, all.copies_not_ok);
-    all.used = figures_of(got, what);
-    if (what.setup.level > 0) all.fresh = got.renewed;
-    if (got.noise) all.noise = run_noise{got.noise->window_s, got.noise->steal_s, got.noise->others_cpu_s};
-    all.out = std::move(got.out), all.err = std::move(got.err);
-    all.reports = std::move(got.reports), all.reports_cut = got.reports_cut;
-    if (what.is_check) all.lost = std::move(got.trouble);
-    return all;
+    run::outcome outcome;
+    outcome.number = what.number;
+    outcome.started_ns = got.started_ns, outcome.wall_s = got.wall_s;
+    outcome.copies = static_cast<int>(got.copies.size());
+    outcome.end = end_of_run(got, what.setup, outcome.limits_hit, outcome.copies_not_ok);
+    outcome.used = figures_of(got, what);
+    if (what.setup.level > 0) outcome.fresh = got.renewed;
+    if (got.noise) outcome.noise = run_noise{got.noise->window_s, got.noise->steal_s, got.noise->others_cpu_s};
+    outcome.out = std::move(got.out), outcome.err = std::move(got.err);
+    outcome.reports = std::move(got.reports), outcome.reports_cut = got.reports_cut;
+    if (what.is_check) outcome.lost = std::move(got.trouble);
+    return outcome;
 }
 
 } // namespace sb::local

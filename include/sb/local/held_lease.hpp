@@ -168,19 +168,19 @@ inline bool clear_away(lease_record const& terms, std::vector<std::string>& stuc
 
 /// Users that leases in `data_dir` name. Files that are not leases are skipped; the sweep reports them.
 inline std::vector<std::int64_t> leased_users(std::string const& data_dir) {
-    std::vector<std::int64_t> all;
+    std::vector<std::int64_t> users;
     auto const folder = files::own_folder::open(data_dir + "/leases", files::for_data);
-    if (!folder) return all;
+    if (!folder) return users;
     auto const names = files::names_in(folder->fd(), folder->path());
-    if (!names) return all;
+    if (!names) return users;
     for (auto const& name : *names) {
         if (!cgroup::is_session_id(name)) continue;
         unique_fd const file{::openat(folder->fd(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
         struct stat facts {};
         if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
-        if (auto const terms = detail::read_lease(file.get(), name); !terms.has_error() && terms->uid) all.push_back(*terms->uid);
+        if (auto const terms = detail::read_lease(file.get(), name); !terms.has_error() && terms->uid) users.push_back(*terms->uid);
     }
-    return all;
+    return users;
 }
 
 /// Removes what dead sessions of this user left, according to their leases in `data_dir`; returns the number of finished

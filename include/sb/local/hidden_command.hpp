@@ -117,10 +117,10 @@ private:
         bool const private_too = !home_path.has_error() && !real.has_error() && !home_path->empty() &&
                                  (files::is_below(*home_path, *real) || *real == *home_path + "/.local");
         if (!private_too) return {prefix};
-        std::vector<std::string> all{folder};
+        std::vector<std::string> folders{folder};
         for (char const* part : {"lib", "lib64", "libexec"})
-            if (has(part)) all.push_back(cat(prefix, "/", part));
-        return all;
+            if (has(part)) folders.push_back(cat(prefix, "/", part));
+        return folders;
     }
     /// What `#!` names; empty for a file that is not a script.
     std::string interpreter_of(std::string const& script) const {

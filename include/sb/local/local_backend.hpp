@@ -18,9 +18,9 @@ public:
         SB_TRY(auto made, worker_pool::make(jobs, sites()));
         pool_.emplace(std::move(made));
         SB_CHECK(prepare(*pool_));
-        run::lanes all;
-        for (auto& each : pool_->workers()) all.push_back(std::make_unique<local_lane>(each, pool_->folder()));
-        return all;
+        run::lanes lanes;
+        for (auto& each : pool_->workers()) lanes.push_back(std::make_unique<local_lane>(each, pool_->folder()));
+        return lanes;
     }
     std::string leave_kept() override {
         if (!pool_) return {};

@@ -22,10 +22,10 @@ inline std::map<std::string, std::string> traffic_sources() {
             {"noise", "/proc/stat minus our own use, read between runs, at most every 100 ms"}};
 }
 inline std::map<std::string, std::string> plain_sources() {
-    auto all = traffic_sources();
-    all["cpu_user_s"] = "wait4, all processes that were waited for";
-    all["peak_rss_bytes"] = "wait4, the largest process that was waited for; never less than sb-exec's own worker";
-    return all;
+    auto sources = traffic_sources();
+    sources["cpu_user_s"] = "wait4, all processes that were waited for";
+    sources["peak_rss_bytes"] = "wait4, the largest process that was waited for; never less than sb-exec's own worker";
+    return sources;
 }
 
 } // namespace detail

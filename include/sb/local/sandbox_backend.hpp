@@ -47,21 +47,21 @@ public:
     /// Examines the host and takes a lease. `path` is the workload's PATH.
     static result<std::unique_ptr<sandbox_backend>> make(sandbox_choices const& asked, std::string const& data_dir, std::string_view path) {
         auto made = std::unique_ptr<sandbox_backend>{new sandbox_backend};
-        auto& all = made->session_;
+        auto& session = made->session_;
         made->data_dir_ = data_dir;
         SB_CHECK(made->choose_view(asked, path));
         SB_CHECK(made->check_own_folders(data_dir, asked.keeps));
         // files that a session leaves behind have the same owner in every session
-        bool const leaves_files = std::any_of(all.shown.bindings.begin(), all.shown.bindings.end(), [](sandbox::binding const& each) { return each.writable; });
+        bool const leaves_files = std::any_of(session.shown.bindings.begin(), session.shown.bindings.end(), [](sandbox::binding const& each) { return each.writable; });
         process::user_wish wish{leaves_files, {}};
         if (::geteuid() == 0) wish.taken = leased_users(data_dir);
-        SB_TRY(all.user, process::choose_payload_user(wish));
-        all.sockets = machine::socket_share::of_machine(asked.jobs);
-        all.fresh = asked.fresh, all.copies_work = asked.copies_work;
-        SB_TRY(all.clone_key, make_secret());
+        SB_TRY(session.user, process::choose_payload_user(wish));
+        session.sockets = machine::socket_share::of_machine(asked.jobs);
+        session.fresh = asked.fresh, session.copies_work = asked.copies_work;
+        SB_TRY(session.clone_key, make_secret());
         SB_CHECK(made->take_groups(data_dir, asked.groups_below));
-        SB_TRY(made->lent_, sandbox::lend_work(all.shown.work_place, all.user));
-        all.owners = std::move(made->lent_.owners), all.lower = made->lent_.lower;
+        SB_TRY(made->lent_, sandbox::lend_work(session.shown.work_place, session.user));
+        session.owners = std::move(made->lent_.owners), session.lower = made->lent_.lower;
         made->can_.jobs = asked.jobs;
         learn_machine(made->can_);
         made->facts_ = made->describe();
@@ -173,19 +173,19 @@ private:
     }
 
     std::map<std::string, std::string> sources() const {
-        std::map<std::string, std::string> all;
+        std::map<std::string, std::string> sources;
         bool const one = groups_ && groups_->version(cgroup::controller::memory) == 1;
-        all["cpu_user_s"] = can_.tree_time ? "control group, the whole tree; the kernel samples the split" : "wait4, all processes that were waited for";
-        all["peak_rss_bytes"] = can_.tree_memory ? cat("memory control group (", one ? "v1" : "v2", "), the whole tree, including page cache, tmpfs and sockets, in steps of about 256 KiB")
+        sources["cpu_user_s"] = can_.tree_time ? "control group, the whole tree; the kernel samples the split" : "wait4, all processes that were waited for";
+        sources["peak_rss_bytes"] = can_.tree_memory ? cat("memory control group (", one ? "v1" : "v2", "), the whole tree, including page cache, tmpfs and sockets, in steps of about 256 KiB")
                                                  : std::string{"wait4, the largest process that was waited for; never less than the sandbox's own"};
         if (can_.tree_memory) {
-            all["peak_file_bytes"] = "charged at the end of the run, minus what earlier runs left; null for peaks below 2 MiB";
-            all["peak_shm_bytes"] = "charged at the end of the run, including tmpfs";
-            all["peak_anon_bytes"] = "the peak minus these two";
+            sources["peak_file_bytes"] = "charged at the end of the run, minus what earlier runs left; null for peaks below 2 MiB";
+            sources["peak_shm_bytes"] = "charged at the end of the run, including tmpfs";
+            sources["peak_anon_bytes"] = "the peak minus these two";
         }
-        if (can_.numbered_pids) all["max_pids"] = cat("process namespaces: ", key::pids_limit.name, " if it was reached, 1 if there was only one process");
-        all.merge(detail::traffic_sources());
-        return all;
+        if (can_.numbered_pids) sources["max_pids"] = cat("process namespaces: ", key::pids_limit.name, " if it was reached, 1 if there was only one process");
+        sources.merge(detail::traffic_sources());
+        return sources;
     }
 
     std::string data_dir_;

@@ -40,11 +40,11 @@ struct sandbox_session {
 
 class sandbox_site final : public site {
 public:
-    static result<std::unique_ptr<site>> make(sandbox_session const& all, std::size_t number, process::order_room& room) {
+    static result<std::unique_ptr<site>> make(sandbox_session const& session, std::size_t number, process::order_room& room) {
         SB_CHECK(process::adopt_orphans()); // when a supervisor is dead, its init becomes our child
-        std::unique_ptr<sandbox_site> made{new sandbox_site{all, number, room}};
-        for (std::size_t i = 0; i < (all.fresh ? fresh_groups : 1); ++i) {
-            if (all.groups) SB_CHECK(made->found(made->groups_[i]));
+        std::unique_ptr<sandbox_site> made{new sandbox_site{session, number, room}};
+        for (std::size_t i = 0; i < (session.fresh ? fresh_groups : 1); ++i) {
+            if (session.groups) SB_CHECK(made->found(made->groups_[i]));
         }
         return std::unique_ptr<site>{std::move(made)};
     }
@@ -121,12 +121,12 @@ public:
         if (got.reaper_lost) retired_cpu_ns_ += cpu_ns_of(instance), instance.end(); // what it wrote stays until the next run
     }
     std::int64_t helpers_cpu_ns() const override {
-        auto all = retired_cpu_ns_;
+        auto used_ns = retired_cpu_ns_;
         for (auto const& each_group : groups_) {
-            if (each_group.template_) all += machine::process_cpu_ns(each_group.template_->pid());
-            for (auto const& [as, each] : each_group.instances) all += cpu_ns_of(each->instance);
+            if (each_group.template_) used_ns += machine::process_cpu_ns(each_group.template_->pid());
+            for (auto const& [as, each] : each_group.instances) used_ns += cpu_ns_of(each->instance);
         }
-        return all;
+        return used_ns;
     }
     /// `work` contains what was changed; `removed` names what was deleted there.
     result<void> keep(files::session_folder const& in, std::string const& run) override {
@@ -183,9 +183,9 @@ private:
         std::int64_t light_ns = 0, looked_ns = 0; // when its group was last seen with little memory; when it was last checked
     };
 
-    sandbox_site(sandbox_session const& all, std::size_t number, process::order_room& room) : all_{&all}, number_{number}, room_{&room} {
-        plan_.shown = all.shown, plan_.user = all.user, plan_.lower = all.lower, plan_.copies_work = all.copies_work;
-        if (all.owners) plan_.owners = unique_fd{::fcntl(all.owners.get(), F_DUPFD_CLOEXEC, 3)};
+    sandbox_site(sandbox_session const& session, std::size_t number, process::order_room& room) : all_{&session}, number_{number}, room_{&room} {
+        plan_.shown = session.shown, plan_.user = session.user, plan_.lower = session.lower, plan_.copies_work = session.copies_work;
+        if (session.owners) plan_.owners = unique_fd{::fcntl(session.owners.get(), F_DUPFD_CLOEXEC, 3)};
     }
 
     /// After an end by the signal of the file size limit, which any process can send: was there such a file?

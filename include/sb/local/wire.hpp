@@ -32,9 +32,9 @@ public:
         text_.append(s);
     }
     template <class T>
-    void operator()(std::vector<T> const& all) {
-        (*this)(all.size());
-        for (auto const& each : all) (*this)(each);
+    void operator()(std::vector<T> const& items) {
+        (*this)(items.size());
+        for (auto const& each : items) (*this)(each);
     }
     std::string const& text() const noexcept { return text_; }
 
@@ -63,11 +63,11 @@ public:
         rest_.remove_prefix(s.size());
     }
     template <class T>
-    void operator()(std::vector<T>& all) {
+    void operator()(std::vector<T>& items) {
         std::size_t size = 0;
         (*this)(size);
-        all.clear();
-        for (std::size_t i = 0; i < size && !rest_.empty(); ++i) (*this)(all.emplace_back());
+        items.clear();
+        for (std::size_t i = 0; i < size && !rest_.empty(); ++i) (*this)(items.emplace_back());
     }
 
 private:

@@ -47,10 +47,10 @@ public:
     /// Builds all sites for runs at this level; the first error when one cannot be built.
     result<void> prepare(int level) {
         for (auto& each : slots_) SB_CHECK(each.send_prepare(level));
-        result<void> all{};
+        result<void> prepared{};
         for (auto& each : slots_)
-            if (auto const done = each.receive(); done.has_error() && !all.has_error()) all = done.error();
-        return all;
+            if (auto const done = each.receive(); done.has_error() && !prepared.has_error()) prepared = done.error();
+        return prepared;
     }
     worker_pool(worker_pool&&) = default;
     worker_pool& operator=(worker_pool&&) = delete;

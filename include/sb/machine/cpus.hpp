@@ -19,8 +19,8 @@ namespace sb::machine {
 namespace detail {
 /// While this process keeps to its home: all processors that it may use.
 inline cpu_set_t* all_but_home() noexcept {
-    static cpu_set_t all;
-    return &all;
+    static cpu_set_t cpus;
+    return &cpus;
 }
 } // namespace detail
 

@@ -84,8 +84,8 @@ public:
             for_each_in(folder, [&](std::string_view descriptor) {
                 if (has) return;
                 char text[2048];
-                auto const all = read_start(cat(folder, "/", descriptor), text, sizeof text);
-                has = all.find("OFDLCK") != all.npos || all.find("FLOCK") != all.npos || monotonic_ns() - begun > longest_ns;
+                auto const info = read_start(cat(folder, "/", descriptor), text, sizeof text);
+                has = info.find("OFDLCK") != info.npos || info.find("FLOCK") != info.npos || monotonic_ns() - begun > longest_ns;
             });
             if (has || (errno = 0, ::faccessat(at(), folder.c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES)) return true;
         }
@@ -129,35 +129,35 @@ private:
     /// -1 when it is gone.
     pid_t parent_of(std::string const& process) const {
         char text[256];
-        auto const all = read_start(process + "/stat", text, sizeof text);
-        auto const name_end = all.rfind(')'); // the name may contain any character; a blank, a letter and a blank follow it
-        return name_end == all.npos || name_end + 4 > all.size() ? -1 : number_of(all.substr(name_end + 4));
+        auto const stat = read_start(process + "/stat", text, sizeof text);
+        auto const name_end = stat.rfind(')'); // the name may contain any character; a blank, a letter and a blank follow it
+        return name_end == stat.npos || name_end + 4 > stat.size() ? -1 : number_of(stat.substr(name_end + 4));
     }
     /// Is it process 1 of its namespace?
     bool is_first(pid_t pid) const {
         char text[2048];
-        auto const all = read_start(cat(pid, "/status"), text, sizeof text);
-        auto const line = all.find("\nNSpid:"), end = all.find('\n', line + 1); // its numbers, the innermost last
-        return line != all.npos && end != all.npos && all.substr(line, end - line).ends_with("\t1");
+        auto const status = read_start(cat(pid, "/status"), text, sizeof text);
+        auto const line = status.find("\nNSpid:"), end = status.find('\n', line + 1); // its numbers, the innermost last
+        return line != status.npos && end != status.npos && status.substr(line, end - line).ends_with("\t1");
     }
     /// The descendants of the reaper, a parent before its children.
     void find_processes() {
         processes_.clear(), found_ = true;
         if (!proc_) return;
-        std::vector<descent> all;
+        std::vector<descent> processes;
         std::vector<pid_t> pids;
         ::rewinddir(proc_.get());
         while (auto const* const entry = ::readdir(proc_.get())) {
             if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
-            if (auto const parent = parent_of(entry->d_name); parent > 0) all.push_back({number_of(entry->d_name), parent}), pids.push_back(all.back().pid);
+            if (auto const parent = parent_of(entry->d_name); parent > 0) processes.push_back({number_of(entry->d_name), parent}), pids.push_back(processes.back().pid);
         }
         std::sort(pids.begin(), pids.end());
-        for (auto& each : all) // a process whose parent ended meanwhile has a new parent now
+        for (auto& each : processes) // a process whose parent ended meanwhile has a new parent now
             if (each.parent != reaper_ && !std::binary_search(pids.begin(), pids.end(), each.parent)) each.parent = parent_of(cat(each.pid));
-        std::sort(all.begin(), all.end(), [](descent const& a, descent const& b) { return a.parent < b.parent; });
+        std::sort(processes.begin(), processes.end(), [](descent const& a, descent const& b) { return a.parent < b.parent; });
         auto const add_children = [&](pid_t of) {
             auto const by_parent = [](descent const& each, pid_t parent) { return each.parent < parent; };
-            for (auto at = std::lower_bound(all.begin(), all.end(), of, by_parent); at != all.end() && at->parent == of; ++at) processes_.push_back(at->pid);
+            for (auto at = std::lower_bound(processes.begin(), processes.end(), of, by_parent); at != processes.end() && at->parent == of; ++at) processes_.push_back(at->pid);
         };
         add_children(reaper_);
         for (std::size_t i = 0; i < processes_.size(); ++i) add_children(processes_[i]);

@@ -38,8 +38,8 @@ namespace detail {
 
 /// Bytes that all sockets of a kind may hold: the third number of tcp_mem or udp_mem, which are in pages.
 inline std::optional<std::int64_t> most_of(std::string_view text) {
-    auto const all = words(text, "\t \n");
-    auto const pages = all.size() == 3 ? lone_number(all[2]) : std::nullopt;
+    auto const limits = words(text, "\t \n");
+    auto const pages = limits.size() == 3 ? lone_number(limits[2]) : std::nullopt;
     return pages ? std::optional{*pages * ::sysconf(_SC_PAGESIZE)} : std::nullopt;
 }
 

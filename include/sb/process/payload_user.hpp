@@ -104,11 +104,11 @@ inline result<payload_user> choose_payload_user(user_wish const& wish = {}) {
 inline std::vector<gid_t> kept_groups() {
     if (::geteuid() == 0) return {};
     auto const count = ::getgroups(0, nullptr);
-    std::vector<gid_t> all(count > 0 ? static_cast<std::size_t>(count) : 0);
-    auto const read = ::getgroups(static_cast<int>(all.size()), all.data());
-    all.resize(read > 0 ? static_cast<std::size_t>(read) : 0);
-    std::erase(all, ::getegid());
-    return all;
+    std::vector<gid_t> groups(count > 0 ? static_cast<std::size_t>(count) : 0);
+    auto const read = ::getgroups(static_cast<int>(groups.size()), groups.data());
+    groups.resize(read > 0 ? static_cast<std::size_t>(read) : 0);
+    std::erase(groups, ::getegid());
+    return groups;
 }
 /// The names of the groups, in one line: "adm (4), video (44)".
 inline std::string groups_line(std::vector<gid_t> const& groups) {

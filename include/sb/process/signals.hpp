@@ -23,12 +23,12 @@ struct signal_action {
 using signal_bits = std::uint64_t;
 
 inline signal_bits ignored_signals() noexcept {
-    signal_bits all = 0;
+    signal_bits ignored = 0;
     for (int s = 1; s <= last_signal; ++s) {
         signal_action now;
-        if (::syscall(SYS_rt_sigaction, s, nullptr, &now, sizeof now.mask) == 0 && now.handler == reinterpret_cast<std::uintptr_t>(SIG_IGN)) all |= signal_bits{1} << (s - 1);
+        if (::syscall(SYS_rt_sigaction, s, nullptr, &now, sizeof now.mask) == 0 && now.handler == reinterpret_cast<std::uintptr_t>(SIG_IGN)) ignored |= signal_bits{1} << (s - 1);
     }
-    return all;
+    return ignored;
 }
 
 /// Resets these signals to their default. A child that shares our memory may call it.

@@ -49,15 +49,15 @@ void each_child(Use use) {
         });
         return;
     }
-    DIR* const all = ::opendir("/proc");
-    if (!all) return;
-    while (auto const* const entry = ::readdir(all)) {
+    DIR* const entries = ::opendir("/proc");
+    if (!entries) return;
+    while (auto const* const entry = ::readdir(entries)) {
         std::string_view const name{entry->d_name};
         pid_t pid = 0;
         auto const [end, code] = std::from_chars(name.data(), name.data() + name.size(), pid);
         if (code == std::errc{} && end == name.data() + name.size() && detail::parent_of(name) == ::getpid()) use(pid);
     }
-    ::closedir(all);
+    ::closedir(entries);
 }
 
 /// Sends SIGKILL to every child of ours and to its process group. A group dies as one: no fork escapes between the deaths of

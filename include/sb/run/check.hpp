@@ -28,25 +28,25 @@ struct check_answer {
 
 /// With an exit status of 126, 127 or above 128 a shell reports a command that it could not run, or that a signal ended.
 inline check_answer read_check(outcome const& got, double timeout_s) {
-    check_answer all;
+    check_answer answer;
     auto const& err = got.err.head;
-    all.said = trim(std::string_view{err}.substr(0, err.find('\n')));
+    answer.said = trim(std::string_view{err}.substr(0, err.find('\n')));
     if (!got.lost.empty() || got.copies == 0) { // everything that the check needs disappeared with the run
-        all.right = false;
-        all.why = got.lost;
-        return all;
+        answer.right = false;
+        answer.why = got.lost;
+        return answer;
     }
     auto const& end = got.end;
     if (end.code) {
         bool const could_say = *end.code < 126 || *end.code == 128 || *end.code >= 128 + 65;
-        if (could_say) all.right = *end.code == 0;
-        if (*end.code != 0) all.why = cat("exit status ", *end.code);
+        if (could_say) answer.right = *end.code == 0;
+        if (*end.code != 0) answer.why = cat("exit status ", *end.code);
     } else if (end.class_ == end_class::timeout) {
-        all.why = cat("still running after ", fixed(timeout_s, timeout_s < 1 ? 3 : 0), " s (--check-timeout)");
+        answer.why = cat("still running after ", fixed(timeout_s, timeout_s < 1 ? 3 : 0), " s (--check-timeout)");
     } else {
-        all.why = end.reason;
+        answer.why = end.reason;
     }
-    return all;
+    return answer;
 }
 
 namespace detail {
@@ -141,24 +141,24 @@ inline key::setup setup_of_check(key::setup const& run, double timeout_s) {
 /// The environment of a check, made from that of the run. Nothing that the run left may replace the programs of the check.
 /// So the check does not search places that the run could write to. Python loads no module from the current folder (from
 /// Python 3.11 on), nor from the folder of a script, unless `command` names it.
-inline variables check_variables(variables all, sight const& seen_by, std::string_view command = {}) {
+inline variables check_variables(variables passed, sight const& seen_by, std::string_view command = {}) {
     for (auto const name : detail::search_paths) {
-        auto const found = all.find(std::string{name});
-        if (found == all.end()) continue;
+        auto const found = passed.find(std::string{name});
+        if (found == passed.end()) continue;
         std::string kept;
         split(found->second, ':', [&](std::string_view place) {
             if (detail::outlasts_a_run(std::string{place}, seen_by)) kept += cat(kept.empty() ? "" : ":", place);
         });
         if (!kept.empty()) found->second = kept;
         else if (name == "PATH") found->second = default_path;
-        else all.erase(found);
+        else passed.erase(found);
     }
-    all.erase("SB_REPORT_FD"); // a check reports nothing
-    if (auto const beside = folders_of_scripts(command, seen_by); all.try_emplace("PYTHONSAFEPATH", "1").second && !beside.empty()) {
-        auto& path = all["PYTHONPATH"];
+    passed.erase("SB_REPORT_FD"); // a check reports nothing
+    if (auto const beside = folders_of_scripts(command, seen_by); passed.try_emplace("PYTHONSAFEPATH", "1").second && !beside.empty()) {
+        auto& path = passed["PYTHONPATH"];
         path = cat(beside, path.empty() ? "" : ":", path);
     }
-    return all;
+    return passed;
 }
 
 /// The program that a shell command begins with; empty where only the shell knows.

@@ -44,10 +44,10 @@ inline std::string file_at(int fd) {
     char path[4096], here[4096];
     auto const n = ::readlink(cat("/proc/self/fd/", fd).c_str(), path, sizeof path);
     if (n <= 0) return {};
-    std::string_view const all{path, static_cast<std::size_t>(n)};
+    std::string_view const file{path, static_cast<std::size_t>(n)};
     if (::getcwd(here, sizeof here))
-        if (auto const folder = cat(std::string_view{here}, "/"); all.starts_with(folder)) return std::string{all.substr(folder.size())};
-    return std::string{all};
+        if (auto const folder = cat(std::string_view{here}, "/"); file.starts_with(folder)) return std::string{file.substr(folder.size())};
+    return std::string{file};
 }
 } // namespace detail
 

@@ -95,13 +95,13 @@ private:
 
 /// The effect of a preset on a backend with these abilities.
 inline result<enforcement> enforce(key::preset const& preset, overrides const& wins, key::host const& here, key::key_list const& keys = key::all_keys) {
-    enforcement all;
-    detail::enforcing each{preset.asked, wins, here, all};
+    enforcement held;
+    detail::enforcing each{preset.asked, wins, here, held};
     auto written = preset.keys.begin();
     for (auto const& one : preset.asked) SB_CHECK(each.take(one, (written++)->value()));
     for (auto const* silent : keys.in_order) each.take_silent(*silent);
     each.finish();
-    return all;
+    return held;
 }
 
 } // namespace sb::run

@@ -34,9 +34,9 @@ struct preset_stream {
 inline result<preset_stream> read_preset_stream(int fd, std::string name, std::function<void(std::string_view)> const& pass,
                                                 stress::preset_reader::report const& bad, stress::preset_reader::report const& warn,
                                                 std::function<void()> pause = {}) {
-    preset_stream all;
-    stress::preset_reader reader{[&](key::preset p) { all.presets.push_back(std::move(p)); },
-                                 [&](stress::bad_preset const& wrong) { ++all.bad, bad(wrong); }, warn};
+    preset_stream stream;
+    stress::preset_reader reader{[&](key::preset p) { stream.presets.push_back(std::move(p)); },
+                                 [&](stress::bad_preset const& wrong) { ++stream.bad, bad(wrong); }, warn};
     auto const is_other = [](std::string_view line) {
         if (line.find("\"kind\"") == std::string_view::npos) return false;
         return json::dispatch(line, json::on<preset_record>([] {})).is == json::dispatched::line_is::other;
@@ -50,13 +50,13 @@ inline result<preset_stream> read_preset_stream(int fd, std::string name, std::f
         return true;
     };
     auto const too_long = [&](std::int64_t number, std::string_view what) {
-        ++all.bad, bad({number, 1, std::string{what}});
+        ++stream.bad, bad({number, 1, std::string{what}});
         reader.feed("\n");
         return true;
     };
     SB_CHECK(each_line(from, one, too_long));
     reader.finish();
-    return all;
+    return stream;
 }
 
 /// The number of this use of several preset files, counted in `folder`, so that they are used in turn.
@@ -101,10 +101,10 @@ inline result<void> read_worth(object const& settings, metric::value_weights& we
         double* into;
     };
     auto const read = [&](std::string_view section, std::initializer_list<place> places) -> result<void> {
-        auto const* const all = settings.if_contains(section);
-        if (!all || all->is_null()) return {};
-        if (!all->if_object()) return caller_error(cat("settings: ", section, ": must be a map"));
-        for (auto const& [name, v] : *all->if_object()) {
+        auto const* const given = settings.if_contains(section);
+        if (!given || given->is_null()) return {};
+        if (!given->if_object()) return caller_error(cat("settings: ", section, ": must be a map"));
+        for (auto const& [name, v] : *given->if_object()) {
             auto const there = std::find_if(places.begin(), places.end(), [&name = name](auto const& each) { return each.name == name; });
             if (there == places.end()) {
                 std::vector<std::string_view> known;

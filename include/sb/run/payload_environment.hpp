@@ -38,15 +38,15 @@ inline bool is_passed_on(std::string_view name) noexcept {
 
 /// The variables of `caller` (NAME=VALUE, ended by null) that the list above allows; PATH is always present.
 inline variables passed_on(char const* const* caller) {
-    variables all;
+    variables kept;
     for (; caller && *caller; ++caller) {
         std::string_view const entry{*caller};
         auto const equals = entry.find('=');
         if (equals != std::string_view::npos && is_passed_on(entry.substr(0, equals)))
-            all[std::string{entry.substr(0, equals)}] = entry.substr(equals + 1);
+            kept[std::string{entry.substr(0, equals)}] = entry.substr(equals + 1);
     }
-    all.try_emplace("PATH", default_path);
-    return all;
+    kept.try_emplace("PATH", default_path);
+    return kept;
 }
 
 /// `NAME=VALUE`, or `NAME` for the caller's value of it.
@@ -68,10 +68,10 @@ inline result<void> add_variable(variables& to, std::string_view text) {
 inline std::string variable_text(value const& v) {
     if (auto const* s = v.if_string()) return std::string{*s};
     if (v.is_null()) return {};
-    if (auto const* all = v.if_array()) {
+    if (auto const* list = v.if_array()) {
         std::string joined;
         bool words = true;
-        for (auto const& each : *all) {
+        for (auto const& each : *list) {
             words = words && each.if_string();
             joined += cat(joined.empty() ? "" : ",", string_or(each, {}));
         }
@@ -81,10 +81,10 @@ inline std::string variable_text(value const& v) {
 }
 
 /// NAME=VALUE for each, sorted by name. A value that contains a NUL ends there, as in C.
-inline std::vector<std::string> as_strings(variables const& all) {
+inline std::vector<std::string> as_strings(variables const& given) {
     std::vector<std::string> out;
-    out.reserve(all.size() + 2);
-    for (auto const& [name, text] : all) out.push_back(cat(name, "=", text.c_str()));
+    out.reserve(given.size() + 2);
+    for (auto const& [name, text] : given) out.push_back(cat(name, "=", text.c_str()));
     return out;
 }
 

@@ -79,14 +79,14 @@ public:
 
     /// The environment that the workload would find, without what its lane adds.
     variables variables_of(preset_record const& preset, enforcement const& held, std::int64_t seed) const {
-        auto all = from_.base;
-        for (auto const& [name, v] : preset.keys) all[name] = variable_text(v);
-        for (auto const& [name, text] : held.variables) all[name] = text;
-        all[seed_name] = cat(seed);
-        all["SB_REPORT_FD"] = cat(process::report_descriptor);
-        for (auto const& [name, text] : from_.given) all[name] = text;
-        all.erase("HOME"), all.erase("TMPDIR"); // the lane sets them
-        return all;
+        auto given = from_.base;
+        for (auto const& [name, v] : preset.keys) given[name] = variable_text(v);
+        for (auto const& [name, text] : held.variables) given[name] = text;
+        given[seed_name] = cat(seed);
+        given["SB_REPORT_FD"] = cat(process::report_descriptor);
+        for (auto const& [name, text] : from_.given) given[name] = text;
+        given.erase("HOME"), given.erase("TMPDIR"); // the lane sets them
+        return given;
     }
     /// Finds a program with the first preset that has it.
     result<std::string> look_up(std::string const& name, bool for_check) const {

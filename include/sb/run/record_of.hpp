@@ -37,17 +37,17 @@ struct run_context {
 };
 
 /// `output_right` is the check's answer; no value without a check. Moves the texts out of `got`.
-inline run_record record_of(run_context const& all, preset_record const& preset, enforcement const& held, planned_run const& planned,
+inline run_record record_of(run_context const& context, preset_record const& preset, enforcement const& held, planned_run const& planned,
                             outcome& got, std::optional<bool> output_right, reported found) {
     run_record r;
     r.run_id = planned.run_id;
     r.ts = utc_stamp(got.started_ns);
-    r.workload = all.workload;
-    r.module = all.module;
+    r.workload = context.workload;
+    r.module = context.module;
     r.scenario = preset.scenario();
     if (auto const severity = preset.text(preset.severity); !severity.empty()) r.severity = severity;
     r.preset_id = preset.id;
-    r.preset_source = all.preset_source;
+    r.preset_source = context.preset_source;
     r.rep = planned.rep;
     r.seed = planned.seed;
     r.end = std::move(got.end);
@@ -79,21 +79,21 @@ inline run_record record_of(run_context const& all, preset_record const& preset,
     if (held.setup.copies > 1 && got.copies > 0) facts.share_ok = 1 - got.copies_not_ok / static_cast<double>(got.copies);
     facts.output_right = output_right;
     facts.wall_s = r.wall_s;
-    facts.budget_s = all.budget_s;
+    facts.budget_s = context.budget_s;
     if (r.peak_rss_bytes) facts.peak_rss_bytes = static_cast<double>(*r.peak_rss_bytes);
     auto const memory_limit = std::max(held.setup.tree_memory_bytes, held.setup.memory_bytes);
     if (memory_limit >= 0) facts.memory_limit_bytes = static_cast<double>(memory_limit);
     if (r.cpu_user_s) facts.cpu_s = *r.cpu_user_s + *r.cpu_sys_s;
-    r.value = found.value && output_right != false ? found.value : metric::value_of(facts, all.weights); // the workload's own value does not count if its output is wrong
-    if (r.value) r.roi = *r.value - metric::cost_of(facts, all.prices);
+    r.value = found.value && output_right != false ? found.value : metric::value_of(facts, context.weights); // the workload's own value does not count if its output is wrong
+    if (r.value) r.roi = *r.value - metric::cost_of(facts, context.prices);
 
     r.applied = held.applied, r.unsupported = held.unsupported, r.informational = held.informational;
-    auto const& by = all.with->facts();
+    auto const& by = context.with->facts();
     r.backend = by.name;
     r.layers = by.layers;
     r.fresh = got.fresh;
     r.stdout_ = detail::as_record(got.out), r.stderr_ = detail::as_record(got.err);
-    r.host = all.host;
+    r.host = context.host;
     r.noise = got.noise;
     r.sources = by.sources;
     return r;

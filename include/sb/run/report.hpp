@@ -66,7 +66,7 @@ inline constexpr std::size_t most_report_lines = 10'000; ///< for each copy
 /// counted.
 inline reported read_reports(std::vector<std::string> const& copies, value_range const& range = {}) {
     constexpr std::size_t most_metrics = 1000, longest_name = 128;
-    reported all;
+    reported merged;
     struct mean {
         double is = 0;
         int n = 0;
@@ -81,7 +81,7 @@ inline reported read_reports(std::vector<std::string> const& copies, value_range
             value v;
             auto const* members = json::parse(line, v) ? nullptr : v.if_object();
             if (!members) {
-                ++all.bad_lines;
+                ++merged.bad_lines;
                 return;
             }
             for (auto const& [name, each] : *members) {
@@ -89,9 +89,9 @@ inline reported read_reports(std::vector<std::string> const& copies, value_range
                 auto const x = number_or(each, 0);
                 if (name == "value") {
                     if (range.holds(x)) value_here = x;
-                    else ++all.bad_values;
+                    else ++merged.bad_values;
                 } else if (is_reserved(name)) {
-                    ++all.reserved, all.reserved_names.insert(std::string{name});
+                    ++merged.reserved, merged.reserved_names.insert(std::string{name});
                 } else if (std::isfinite(x) && (last.size() < most_metrics || last.contains(name))) {
                     last[name] = x;
                 }
@@ -102,7 +102,7 @@ inline reported read_reports(std::vector<std::string> const& copies, value_range
             auto const line = rest.substr(0, rest.find('\n'));
             rest.remove_prefix(std::min(line.size() + 1, rest.size()));
             if (++lines > most_report_lines) {
-                all.cut = true;
+                merged.cut = true;
                 break;
             }
             if (!trim(line).empty()) take_line(line);
@@ -110,9 +110,9 @@ inline reported read_reports(std::vector<std::string> const& copies, value_range
         for (auto const& [name, x] : last) means[name].add(x);
         if (value_here) values.add(*value_here);
     }
-    for (auto const& [name, each] : means) all.metrics[name] = each.is;
-    if (values.n > 0) all.value = values.is;
-    return all;
+    for (auto const& [name, each] : means) merged.metrics[name] = each.is;
+    if (values.n > 0) merged.value = values.is;
+    return merged;
 }
 
 /// `NAME=REGEX`: a number from the output. POSIX extended, line by line. The last match counts, and in it the first

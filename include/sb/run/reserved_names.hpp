@@ -19,7 +19,7 @@ inline constexpr auto output_check = "output_check", concurrency_level = "concur
 /// In order: the names above, the members of a run record, which a reader may look for among the metrics when they are null,
 /// and derived figures.
 inline std::vector<std::string_view> const& reserved_names() {
-    static auto const all = [] {
+    static auto const reserved = [] {
         std::vector<std::string_view> names{own_metric::output_check, own_metric::concurrency_level, own_metric::concurrency_error_rate, own_metric::concurrency_throughput,
                                             own_metric::cpu_throttled_s, "kind", "v", "raroi"};
         using members = boost::describe::describe_members<run_record, boost::describe::mod_public>;
@@ -31,7 +31,7 @@ inline std::vector<std::string_view> const& reserved_names() {
         std::sort(names.begin(), names.end());
         return names;
     }();
-    return all;
+    return reserved;
 }
 
 inline bool is_reserved(std::string_view name) { return std::binary_search(reserved_names().begin(), reserved_names().end(), name); }

@@ -148,10 +148,10 @@ private:
     static std::size_t runs_ahead(double each_s) noexcept { return each_s < 0.001 ? most_ahead : each_s < 0.01 ? few_ahead : 1; }
 
     std::vector<std::string> ids() const {
-        std::vector<std::string> all;
-        all.reserve(presets_.size());
-        for (auto const& each : presets_) all.push_back(each.id);
-        return all;
+        std::vector<std::string> ids;
+        ids.reserve(presets_.size());
+        for (auto const& each : presets_) ids.push_back(each.id);
+        return ids;
     }
     std::string limits_text() const {
         std::string text;
@@ -161,8 +161,8 @@ private:
     bool keeps_output() const noexcept { return options_.keep || !options_.check.empty() || !metrics_.empty(); }
 
     std::size_t count_missing(std::unordered_set<std::string> const& done) const {
-        auto const all = presets_.size() * static_cast<std::size_t>(options_.repeat);
-        if (done.empty()) return all;
+        auto const planned = presets_.size() * static_cast<std::size_t>(options_.repeat);
+        if (done.empty()) return planned;
         std::size_t missing = 0;
         for (std::size_t i = 0; i < plan_.size(); ++i) {
             auto const run = plan_.at(i);

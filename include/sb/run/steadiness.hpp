@@ -48,10 +48,10 @@ public:
 
     /// One line each, with its figures; empty when there is nothing to report.
     std::vector<std::string> remarks() const {
-        std::vector<std::string> all;
-        for (auto const& each : series_) judge(each.name, each.walls, all);
-        judge_machine(all);
-        return all;
+        std::vector<std::string> remarks;
+        for (auto const& each : series_) judge(each.name, each.walls, remarks);
+        judge_machine(remarks);
+        return remarks;
     }
 
 private:
@@ -67,13 +67,13 @@ private:
         return {text, end};
     }
 
-    void judge(std::string const& name, std::span<double const> walls, std::vector<std::string>& all) const {
+    void judge(std::string const& name, std::span<double const> walls, std::vector<std::string>& remarks) const {
         if (walls.size() < least_for_outliers) return;
         auto const rest = walls.subspan(1);
         auto const usual = stats::fence_of(rest);
         bool const slow_start = walls.front() > usual.hi;
         if (slow_start)
-            all.push_back(cat(name, ": the first run took ", show_seconds(walls.front()), ", the ", rest.size(), " after it ", show_seconds(usual.median), " (median): caches were cold; ",
+            remarks.push_back(cat(name, ": the first run took ", show_seconds(walls.front()), ", the ", rest.size(), " after it ", show_seconds(usual.median), " (median): caches were cold; ",
                               in_.warmed ? "a larger --warmup leaves such runs out" : "--warmup 1 leaves it out"));
         auto const judged = slow_start ? rest : walls;
         auto const fence = slow_start ? usual : stats::fence_of(walls);
@@ -81,7 +81,7 @@ private:
         auto const outside = std::count_if(judged.begin(), judged.end(), [&](double x) { return !fence.holds(x); });
         if (outside > 0) {
             auto const worst = std::max_element(judged.begin(), judged.end(), [&](double a, double b) { return far(a) < far(b); });
-            all.push_back(cat(name, ": ", outside, " of ", judged.size(), outside == 1 ? " runs is an outlier" : " runs are outliers", ": ", show_seconds(*worst), " in ",
+            remarks.push_back(cat(name, ": ", outside, " of ", judged.size(), outside == 1 ? " runs is an outlier" : " runs are outliers", ": ", show_seconds(*worst), " in ",
                               outside == 1 ? "" : "the worst, ", "run ", worst - judged.begin() + (slow_start ? 2 : 1), ", against a median of ", show_seconds(fence.median),
                               " (bounds ", show_seconds(std::max(fence.lo, 0.0)), " to ", show_seconds(fence.hi), ": ten robust deviations)"));
         }
@@ -93,20 +93,20 @@ private:
         auto const third = judged.size() / 3;
         auto const early = stats::median_of(judged.first(third)), late = stats::median_of(judged.last(third));
         if (std::abs(late - early) < least_drift * fence.median || (late > early) != (trend.r > 0)) return;
-        all.push_back(cat(name, ": the time ", late > early ? "rises" : "falls", " with the order of runs: median ", show_seconds(early), " in the first third, ", show_seconds(late),
+        remarks.push_back(cat(name, ": the time ", late > early ? "rises" : "falls", " with the order of runs: median ", show_seconds(early), " in the first third, ", show_seconds(late),
                           " in the last (Spearman's rho ", fixed(trend.r, 2), ", p ", small(trend.p), ", n ", judged.size(), ")"));
     }
 
-    void judge_machine(std::vector<std::string>& all) const {
+    void judge_machine(std::vector<std::string>& remarks) const {
         auto const cpus = static_cast<double>(std::max(host_.cpus, 1));
         auto const room = noise_.window_s * cpus;
         if (room > 0 && noise_.steal_s >= least_steal * room)
-            all.push_back(cat("a hypervisor took ", percent(noise_.steal_s / room), " of the processors' time while runs were made (steal, ", fixed(noise_.steal_s, 2), " s of ", fixed(room, 1), " s)"));
+            remarks.push_back(cat("a hypervisor took ", percent(noise_.steal_s / room), " of the processors' time while runs were made (steal, ", fixed(noise_.steal_s, 2), " s of ", fixed(room, 1), " s)"));
         if (room > 0 && noise_.others_cpu_s >= least_load * room)
-            all.push_back(cat(in_.jobs > 1 ? "during each run other processes, including other runs of --jobs, used " : "other processes used ", fixed(noise_.others_cpu_s / noise_.window_s, 2), " of ", host_.cpus,
+            remarks.push_back(cat(in_.jobs > 1 ? "during each run other processes, including other runs of --jobs, used " : "other processes used ", fixed(noise_.others_cpu_s / noise_.window_s, 2), " of ", host_.cpus,
                               host_.cpus == 1 ? " processor" : " processors", " while runs were made (", fixed(noise_.others_cpu_s, 1), " s in ", fixed(noise_.window_s, 1), " s)"));
         if (host_.governor && *host_.governor != "performance")
-            all.push_back(cat("the processor frequency changes with the load (governor ", *host_.governor, "); the governor `performance` keeps it fixed"));
+            remarks.push_back(cat("the processor frequency changes with the load (governor ", *host_.governor, "); the governor `performance` keeps it fixed"));
     }
 
     circumstances in_;

@@ -51,14 +51,14 @@ public:
     }
     /// In the order in which the scenarios came.
     std::vector<row> rows() const {
-        std::vector<row> all;
+        std::vector<row> rows;
         for (auto [one, walls] : scenarios_) {
             std::sort(walls.begin(), walls.end());
             one.median_wall_s = stats::sorted_quantile(walls, 0.5);
             one.p95_wall_s = stats::sorted_quantile(walls, 0.95);
-            all.push_back(std::move(one));
+            rows.push_back(std::move(one));
         }
-        return all;
+        return rows;
     }
 
 private:

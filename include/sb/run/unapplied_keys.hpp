@@ -47,11 +47,11 @@ public:
 
     /// One line per scenario, in the order in which they came; if there are very many, the first ones and their number.
     std::vector<std::string> remarks() const {
-        std::vector<std::string> all;
+        std::vector<std::string> remarks;
         std::size_t untold = 0;
         for (auto const& each : scenarios_) {
             if (each.idle.empty()) continue;
-            if (all.size() == most_lines) {
+            if (remarks.size() == most_lines) {
                 ++untold;
                 continue;
             }
@@ -61,13 +61,13 @@ public:
                 if (named < most_names) names += cat(named++ ? ", " : "", key);
             if (each.idle.size() > named) names += cat(" and ", each.idle.size() - named, " more");
             auto const much = judge(each);
-            all.push_back(cat(each.name, ": ", names, " did not act (unsupported here)",
+            remarks.push_back(cat(each.name, ": ", names, " did not act (unsupported here)",
                               much == acted::as_baseline ? cat("; none of its keys acted, so it ran like ", baseline)
                               : much == acted::nothing   ? std::string{"; none of its keys acted"}
                                                          : std::string{}));
         }
-        if (untold > 0) all.push_back(cat(untold, " more scenarios have keys that did not act; `unsupported` in each record names them"));
-        return all;
+        if (untold > 0) remarks.push_back(cat(untold, " more scenarios have keys that did not act; `unsupported` in each record names them"));
+        return remarks;
     }
 
 private:

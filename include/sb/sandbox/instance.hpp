@@ -81,14 +81,14 @@ public:
 
     /// Traces of a run that the next run could find; empty when there are none. Costs a few microseconds.
     std::vector<std::string> soiled(process::order_room& room) {
-        std::vector<std::string> all;
-        if (!is_attended()) all.emplace_back("its own processes");
-        if (changed(mounts_changed_.get())) all.emplace_back("mounts");
+        std::vector<std::string> traces;
+        if (!is_attended()) traces.emplace_back("its own processes");
+        if (changed(mounts_changed_.get())) traces.emplace_back("mounts");
         struct stat queues {};
-        if (queues_ && (::fstat(queues_.get(), &queues) != 0 || queues.st_size != no_queues_)) all.emplace_back("message queues");
-        if (room.order().tree.leftovers != 0) all.emplace_back("ipc objects");
-        if (!network_is_quiet() && (ask({supervisor_request::kind::reset_network, {}}).has_error() || !network_is_quiet())) all.emplace_back("sockets");
-        return all;
+        if (queues_ && (::fstat(queues_.get(), &queues) != 0 || queues.st_size != no_queues_)) traces.emplace_back("message queues");
+        if (room.order().tree.leftovers != 0) traces.emplace_back("ipc objects");
+        if (!network_is_quiet() && (ask({supervisor_request::kind::reset_network, {}}).has_error() || !network_is_quiet())) traces.emplace_back("sockets");
+        return traces;
     }
 
     /// Resets workspace, home, /tmp and /dev/shm to their original state, with this much room.
@@ -248,9 +248,9 @@ private:
     bool network_is_quiet() const noexcept {
         constexpr std::string_view waiting = " tw ";
         char text[1024];
-        auto const all = read_start(sockets4_.get(), text); // covers IPv6 too: everything counted separately for IPv6 is also in `used`
-        auto const at = all.find(waiting);
-        return sockets_in(all) == no_sockets_ && at != std::string_view::npos && all.substr(at + waiting.size()).starts_with("0 ");
+        auto const counts = read_start(sockets4_.get(), text); // covers IPv6 too: everything counted separately for IPv6 is also in `used`
+        auto const at = counts.find(waiting);
+        return sockets_in(counts) == no_sockets_ && at != std::string_view::npos && counts.substr(at + waiting.size()).starts_with("0 ");
     }
 
     /// Supervisor and init are alive: their ends of the sockets are open.

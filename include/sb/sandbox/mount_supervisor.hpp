@@ -128,17 +128,17 @@ private:
             files::listed_mount mount;
             binding const* of; ///< the binding to which it belongs
         };
-        std::vector<seen> all, written;
+        std::vector<seen> mounts, written;
         for (auto& each : files::read_mounts(text)) {
             if (!each.point.starts_with(sandbox_root::root() + "/") && !each.point.starts_with("/aside")) continue;
             std::size_t nearest = bindings.size();
             for (std::size_t i = 0; i < bindings.size(); ++i)
                 if (files::is_below(each.point, places[i]) && (nearest == bindings.size() || places[i].size() >= places[nearest].size())) nearest = i;
-            all.push_back({std::move(each), nearest < bindings.size() ? &bindings[nearest] : nullptr});
-            if (auto const& [mount, of] = all.back(); of && of->writable && mount.writable) written.push_back(all.back());
+            mounts.push_back({std::move(each), nearest < bindings.size() ? &bindings[nearest] : nullptr});
+            if (auto const& [mount, of] = mounts.back(); of && of->writable && mount.writable) written.push_back(mounts.back());
         }
         std::vector<std::pair<std::string, std::uint64_t>> parts; // parts of a mount
-        for (auto const& [mount, of] : all) {
+        for (auto const& [mount, of] : mounts) {
             bool whole = false;
             for (auto const& by : written) {
                 whole = whole || by.mount.covers(mount) || (of && mount.covers(by.mount));
@@ -281,12 +281,12 @@ private:
             else if (std::find(closed_.begin(), closed_.end(), each.target) == closed_.end()) programs.push_back(each.target);
         }
         if (auto const& work = plan_.from->shown().work; !work.empty()) writable.push_back(work);
-        auto all = filter::rules_for_files(level, programs, writable);
+        auto allowed = filter::rules_for_files(level, programs, writable);
         // for Landlock, POSIX message queues are files in a place without a name
         if (level.ipc_objects && !queues_)
             if (auto made = files::new_mount("mqueue", {}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC); !made.has_error()) queues_ = std::move(*made);
-        if (queues_) all.push_back({"message queues", filter::file_right::reading | filter::file_right::write_file, queues_.get()});
-        SB_TRY(auto rules, filter::landlock_rules::make(all));
+        if (queues_) allowed.push_back({"message queues", filter::file_right::reading | filter::file_right::write_file, queues_.get()});
+        SB_TRY(auto rules, filter::landlock_rules::make(allowed));
         if (rules.version() > 0) watched_[rules_fd] = unique_fd{::fcntl(rules.descriptor(), F_DUPFD_CLOEXEC, 3)};
         return {};
     }

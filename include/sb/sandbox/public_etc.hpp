@@ -63,31 +63,31 @@ private:
         if (depth > deepest || found_.size() > most_entries || ::fstatat(etc_, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return;
         if (!S_ISLNK(facts.st_mode) && !may_show(facts)) return;
         if (!S_ISDIR(facts.st_mode)) return found_.push_back(name);
-        contents all;
-        look(name, all, depth);
-        if (all.whole && (!all.small || all.entries == 0)) return found_.push_back(name);
-        if (all.whole) return found_.insert(found_.end(), all.names.begin(), all.names.end()), void();
+        contents inside;
+        look(name, inside, depth);
+        if (inside.whole && (!inside.small || inside.entries == 0)) return found_.push_back(name);
+        if (inside.whole) return found_.insert(found_.end(), inside.names.begin(), inside.names.end()), void();
         each_in(name, [&](char const* inner, unsigned char) {
             take(cat(name, "/", std::string_view{inner}), depth + 1);
             return true;
         });
     }
-    void look(std::string const& name, contents& all, int depth) { // NOLINT(misc-no-recursion)
+    void look(std::string const& name, contents& inside, int depth) { // NOLINT(misc-no-recursion)
         bool const read = each_in(name, [&](char const* inner, unsigned char kind) {
-            if (++all.entries > most_copied) all.small = false;
-            auto const path = all.small || kind != DT_LNK ? cat(name, "/", std::string_view{inner}) : std::string{};
-            if (all.small) all.names.push_back(path);
+            if (++inside.entries > most_copied) inside.small = false;
+            auto const path = inside.small || kind != DT_LNK ? cat(name, "/", std::string_view{inner}) : std::string{};
+            if (inside.small) inside.names.push_back(path);
             if (kind == DT_LNK) return true;
             struct stat facts {};
             if (::fstatat(etc_, path.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return true;
             if (S_ISLNK(facts.st_mode)) return true;
-            if (!may_show(facts) || depth > deepest || all.entries > most_entries) all.whole = false;
-            if (S_ISREG(facts.st_mode) && (facts.st_size > largest_copied || (facts.st_mode & 0111))) all.small = false;
-            if (S_ISDIR(facts.st_mode)) all.small = false;
-            if (S_ISDIR(facts.st_mode) && all.whole) look(path, all, depth + 1);
-            return all.whole;
+            if (!may_show(facts) || depth > deepest || inside.entries > most_entries) inside.whole = false;
+            if (S_ISREG(facts.st_mode) && (facts.st_size > largest_copied || (facts.st_mode & 0111))) inside.small = false;
+            if (S_ISDIR(facts.st_mode)) inside.small = false;
+            if (S_ISDIR(facts.st_mode) && inside.whole) look(path, inside, depth + 1);
+            return inside.whole;
         });
-        if (!read) all.whole = false;
+        if (!read) inside.whole = false;
     }
     template <class Use>
     bool each_in(std::string const& folder, Use use) const {

@@ -100,7 +100,7 @@ private:
 
     /// Makes copies of all that will be shown, while we still see the host's tree.
     result<std::vector<part>> collect() {
-        std::vector<part> all;
+        std::vector<part> parts;
         auto const& shown = *shown_;
         bool const is_host = shown.system == "/";
         SB_TRY(auto const system, open_system());
@@ -111,19 +111,19 @@ private:
             if (S_ISLNK(facts.st_mode)) {
                 char to[PATH_MAX];
                 auto const n = ::readlinkat(place.get(), "", to, sizeof to);
-                if (n > 0) all.push_back({unique_fd{}, "/" + name, std::string{to, static_cast<std::size_t>(n)}, false});
+                if (n > 0) parts.push_back({unique_fd{}, "/" + name, std::string{to, static_cast<std::size_t>(n)}, false});
                 return {};
             }
             if (!S_ISDIR(facts.st_mode) && !S_ISREG(facts.st_mode)) return {};
             if (S_ISREG(facts.st_mode) && facts.st_size <= largest_copied) { // each mount costs time in every sandbox
                 auto text = read_file(is_host ? "/" + name : opened(place.get())); // only root can rename the host's files
-                if (!text.has_error()) all.push_back({unique_fd{}, "/" + name, {}, false, std::move(*text)});
+                if (!text.has_error()) parts.push_back({unique_fd{}, "/" + name, {}, false, std::move(*text)});
                 return {};
             }
             auto copy = files::copy_mount(place.get(), {});
             if (copy.has_error()) return system_error(cat(shown.system, is_host ? "" : "/", name, ": ", copy.error().what));
             SB_CHECK(files::change_mount(copy->get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
-            all.push_back({std::move(*copy), "/" + name, {}, S_ISDIR(facts.st_mode)});
+            parts.push_back({std::move(*copy), "/" + name, {}, S_ISDIR(facts.st_mode)});
             return {};
         };
         for (auto const folder : system_folders) SB_CHECK(take(std::string{folder}));
@@ -132,7 +132,7 @@ private:
         for (std::string_view const device : {"null", "zero", "full", "random", "urandom"}) {
             SB_TRY(auto copy, files::copy_mount(AT_FDCWD, cat("/dev/", device), false));
             SB_CHECK(files::change_mount(copy.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC)); // times cannot be set; devices can still be written
-            all.push_back({std::move(copy), cat("/dev/", device), {}, false});
+            parts.push_back({std::move(copy), cat("/dev/", device), {}, false});
         }
         for (std::size_t i = 0; i < shown.bindings.size(); ++i) {
             auto const& each = shown.bindings[i];
@@ -145,13 +145,13 @@ private:
             struct stat facts {};
             if (::fstat(copy.get(), &facts) != 0) return last_error("stat", each.source);
             SB_CHECK(files::change_mount(copy.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (each.writable ? 0u : MOUNT_ATTR_RDONLY)));
-            all.push_back({std::move(copy), each.target, {}, S_ISDIR(facts.st_mode), std::nullopt, true});
+            parts.push_back({std::move(copy), each.target, {}, S_ISDIR(facts.st_mode), std::nullopt, true});
         }
         if (!shown.work.empty() && !lower_) {
             SB_TRY(lower_, copy_here(shown.work_place, shown.work));
             SB_CHECK(files::change_mount(lower_.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)); // changes go to the upper folder
         }
-        return all;
+        return parts;
     }
 
     result<std::vector<std::string>> names_of_etc(int system, bool is_host) const {
@@ -263,8 +263,8 @@ private:
     }
 
     bool is_below_writable(std::string_view target) const {
-        auto const& all = shown_->bindings;
-        return std::any_of(all.begin(), all.end(), [&](binding const& each) { return each.writable && each.target != target && files::is_below(target, each.target); });
+        auto const& bindings = shown_->bindings;
+        return std::any_of(bindings.begin(), bindings.end(), [&](binding const& each) { return each.writable && each.target != target && files::is_below(target, each.target); });
     }
     bool is_on_scratch(std::string_view target) const {
         auto const& work = shown_->work;

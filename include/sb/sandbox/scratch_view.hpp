@@ -97,9 +97,9 @@ private:
         ssize_t names = -1;
         int flags = 0;
         static tags of(int folder) noexcept {
-            tags all{::flistxattr(folder, nullptr, 0), 0};
-            if (::ioctl(folder, FS_IOC_GETFLAGS, &all.flags) != 0) all.flags = -1;
-            return all;
+            tags now{::flistxattr(folder, nullptr, 0), 0};
+            if (::ioctl(folder, FS_IOC_GETFLAGS, &now.flags) != 0) now.flags = -1;
+            return now;
         }
         friend bool operator==(tags const&, tags const&) = default;
     };

@@ -60,9 +60,9 @@ inline constexpr std::string_view shown_of_etc[] = {
     "python3.11", "python3.12", "python3.13", "services", "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone", "xml"};
 
 /// Does a payload see `path` (a real path)? It sees the workspace, the bindings and the system folders.
-inline bool shows(view const& all, std::string_view path) {
-    if (!all.work.empty() && files::is_below(path, all.work)) return true;
-    for (auto const& each : all.bindings)
+inline bool shows(view const& shown, std::string_view path) {
+    if (!shown.work.empty() && files::is_below(path, shown.work)) return true;
+    for (auto const& each : shown.bindings)
         if (files::is_below(path, each.target)) return true;
     for (auto const folder : system_folders)
         if (files::is_below(path, cat("/", folder))) return true;
@@ -78,24 +78,24 @@ struct shown_place {
 };
 
 /// The innermost place that contains `path`; with `around`, one that is not `path` itself.
-inline std::optional<shown_place> place_of(view const& all, std::string_view path, bool around = false) {
+inline std::optional<shown_place> place_of(view const& shown, std::string_view path, bool around = false) {
     std::optional<shown_place> nearest;
     auto const look = [&](std::string_view target, bool writable) {
         if (!target.empty() && files::is_below(path, target) && !(around && path.size() == target.size()) && (!nearest || target.size() >= nearest->target.size()))
             nearest = {target, writable};
     };
     for (auto const own : {std::string_view{"/tmp"}, std::string_view{"/var/tmp"}, std::string_view{"/dev/shm"}, sandbox_home}) look(own, true);
-    look(all.work, true);
-    for (auto const& each : all.bindings) look(each.target, each.writable);
+    look(shown.work, true);
+    for (auto const& each : shown.bindings) look(each.target, each.writable);
     return nearest;
 }
 
 /// Can a run put another file under this name? Yes in its own places and in writable bindings. Also where something is bound
 /// below one of those but not directly in it: then a folder on the way can be renamed.
-inline bool may_be_changed(view const& all, std::string_view path) {
-    auto place = place_of(all, path);
+inline bool may_be_changed(view const& shown, std::string_view path) {
+    auto place = place_of(shown, path);
     if (!place || place->writable) return place.has_value();
-    while (auto const around = place_of(all, place->target, true)) {
+    while (auto const around = place_of(shown, place->target, true)) {
         if (around->writable && place->target.substr(0, place->target.rfind('/')) != around->target) return true;
         place = around;
     }
@@ -105,23 +105,23 @@ inline bool may_be_changed(view const& all, std::string_view path) {
 } // namespace detail
 
 /// The host's path for a path that a payload knows. Only for the name itself; links in it are not resolved.
-inline std::string host_path(view const& all, std::string const& path) {
+inline std::string host_path(view const& shown, std::string const& path) {
     binding const* nearest = nullptr;
-    for (auto const& each : all.bindings)
+    for (auto const& each : shown.bindings)
         if (files::is_below(path, each.target) && (!nearest || each.target.size() >= nearest->target.size())) nearest = &each;
     if (nearest) return nearest->source + path.substr(nearest->target.size());
-    if (all.system == "/" || (!all.work.empty() && files::is_below(path, all.work))) return path;
+    if (shown.system == "/" || (!shown.work.empty() && files::is_below(path, shown.work))) return path;
     for (auto const folder : system_folders)
-        if (files::is_below(path, cat("/", folder))) return all.system + path;
+        if (files::is_below(path, cat("/", folder))) return shown.system + path;
     return path;
 }
 
 /// Will a payload find the same file there as before the run, whatever the run does? A path that does not exist is unknown.
-inline bool outlasts_a_run(view const& all, std::string const& path) {
-    auto const there = host_path(all, path);
+inline bool outlasts_a_run(view const& shown, std::string const& path) {
+    auto const there = host_path(shown, path);
     auto const real = files::real_path(there);
-    if (real.has_error() || detail::may_be_changed(all, path) || (*real != there && detail::may_be_changed(all, *real))) return false;
-    return std::none_of(all.bindings.begin(), all.bindings.end(), [&](binding const& each) { return each.writable && files::is_below(*real, each.source); });
+    if (real.has_error() || detail::may_be_changed(shown, path) || (*real != there && detail::may_be_changed(shown, *real))) return false;
+    return std::none_of(shown.bindings.begin(), shown.bindings.end(), [&](binding const& each) { return each.writable && files::is_below(*real, each.source); });
 }
 
 /// Is it the root, under any name?
@@ -177,9 +177,9 @@ inline result<files::pinned> workspace_folder(std::string const& asked) {
     auto const& path = found->path();
     if (!found->is_folder()) return caller_error(cat("workspace ", asked, ": not a folder"));
     char const* const home = std::getenv("HOME");
-    bool const all = is_root_folder(*found);
-    if (all || detail::holds_home(found->facts(), home ? home : "") || detail::holds_home(found->facts(), detail::account_home()))
-        return caller_error(cat("workspace ", path, ": ", all ? "the whole system" : "your home, or a folder above it,",
+    bool const is_system = is_root_folder(*found);
+    if (is_system || detail::holds_home(found->facts(), home ? home : "") || detail::holds_home(found->facts(), detail::account_home()))
+        return caller_error(cat("workspace ", path, ": ", is_system ? "the whole system" : "your home, or a folder above it,",
                                 " cannot be the workspace; change to the folder of the project, or name one with --work DIR"));
     auto const line = found->line();
     for (auto const* const own : {"/proc", "/sys", "/dev", "/run", "/etc"}) {

@@ -73,7 +73,7 @@ public:
             if (outside && asked_.ends == psi_ends::dropped) continue;
             ++after_[bin_of(x)], ++counted;
         }
-        auto const share = [&](double count, double all) { return count > 0 ? count / all : asked_.empty; };
+        auto const share = [&](double count, double whole) { return count > 0 ? count / whole : asked_.empty; };
         double index = 0;
         for (std::size_t i = 0; i < before_.size(); ++i) {
             double const was = share(before_[i], static_cast<double>(baseline.size())), is = share(after_[i], counted);
@@ -84,9 +84,9 @@ public:
     std::size_t outside() const noexcept { return outside_; }
     std::size_t bins() const noexcept { return bins_; }
     /// Whether a bin is expected to hold too few of the smaller sample.
-    bool thin(double smaller, double all) const noexcept {
+    bool thin(double smaller, double whole) const noexcept {
         for (std::size_t i = 0; i < before_.size(); ++i)
-            if ((before_[i] + after_[i]) * smaller / all < fewest_in_bin) return true;
+            if ((before_[i] + after_[i]) * smaller / whole < fewest_in_bin) return true;
         return false;
     }
 

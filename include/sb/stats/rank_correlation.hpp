@@ -264,10 +264,10 @@ inline std::optional<double> far_tables(std::span<std::size_t const> x, std::spa
 
 /// The chance of a score so far from nothing where most of both sides is one value, at one end: by how often others meet, seldom and
 /// so to one side, and by normal distributions of what those score that do: against others that do not, and among themselves.
-inline double far_meetings(std::size_t all, std::size_t others_x, std::size_t others_y, double far) {
-    auto const n = static_cast<double>(all), a = static_cast<double>(others_x), b = static_cast<double>(others_y);
+inline double far_meetings(std::size_t values, std::size_t others_x, std::size_t others_y, double far) {
+    auto const n = static_cast<double>(values), a = static_cast<double>(others_x), b = static_cast<double>(others_y);
     double p = 0;
-    each_overlap(all, others_x, others_y, [&](std::size_t met, double chance) {
+    each_overlap(values, others_x, others_y, [&](std::size_t met, double chance) {
         auto const k = static_cast<double>(met);
         p += chance * both_tails(n * k - a * b, k * ((a - k) * (a + 1) + (b - k) * (b + 1)) / 3 + k * (k - 1) * (2 * k + 5) / 18, far);
     });

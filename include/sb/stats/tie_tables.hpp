@@ -297,13 +297,13 @@ inline double log_choices(std::size_t count, std::size_t chosen) noexcept {
 
 /// Calls `visit(k, chance)` for each number k of the marked ones among the drawn.
 template <class Visit>
-void each_overlap(std::size_t all, std::size_t marked, std::size_t drawn, Visit visit) {
-    auto const others = all - marked, least = drawn > others ? drawn - others : 0, most = std::min(marked, drawn);
+void each_overlap(std::size_t size, std::size_t marked, std::size_t drawn, Visit visit) {
+    auto const others = size - marked, least = drawn > others ? drawn - others : 0, most = std::min(marked, drawn);
     auto const ratio = [&](std::size_t k) { // of k + 1 to k
         return static_cast<double>(marked - k) * static_cast<double>(drawn - k) / (static_cast<double>(k + 1) * static_cast<double>(others + k + 1 - drawn));
     };
-    auto const middle = std::clamp(static_cast<std::size_t>(static_cast<double>(marked) * static_cast<double>(drawn) / static_cast<double>(all)), least, most);
-    double const there = std::exp(log_choices(marked, middle) + log_choices(others, drawn - middle) - log_choices(all, drawn));
+    auto const middle = std::clamp(static_cast<std::size_t>(static_cast<double>(marked) * static_cast<double>(drawn) / static_cast<double>(size)), least, most);
+    double const there = std::exp(log_choices(marked, middle) + log_choices(others, drawn - middle) - log_choices(size, drawn));
     double chance = there;
     for (auto k = middle; chance > 0; ++k) {
         visit(k, chance);

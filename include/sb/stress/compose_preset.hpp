@@ -39,7 +39,7 @@ public:
 
     /// Each of the six at each level, or at the requested level.
     result<std::vector<preset_record>> canonical() const {
-        std::vector<preset_record> all;
+        std::vector<preset_record> presets;
         for (auto const& each : built_in_profiles) {
             if (!each.canonical) continue;
             auto const p = levels_of(each);
@@ -50,16 +50,16 @@ public:
                     if (wanted != level) continue;
                 }
                 SB_TRY(auto preset, together({{p.name, level, keys}}));
-                all.push_back(std::move(preset));
+                presets.push_back(std::move(preset));
             }
         }
-        return all;
+        return presets;
     }
 
     /// The five scenarios. At severity low (or if no severity is requested) they have the suite's own values. `setting` can
     /// replace a value of the suite: SANDBOX_PRESET_CONCURRENCY_LEVEL and the like.
     result<std::vector<preset_record>> scenarios(lookup const& setting = {}) const {
-        std::vector<preset_record> all;
+        std::vector<preset_record> presets;
         for (auto const scenario : scenario_suite) {
             SB_TRY(auto p, one(scenario, "low"));
             for (auto const& extra : suite_settings)
@@ -67,14 +67,14 @@ public:
                     p.keys[extra.key] = *key::value_of_text(*key::find(extra.key), extra.low);
             if (setting) SB_CHECK(take_settings(p, setting));
             SB_TRY(auto preset, together({p}));
-            all.push_back(std::move(preset));
+            presets.push_back(std::move(preset));
         }
-        return all;
+        return presets;
     }
 
     /// The stages in order, or only the one of that name or alias; at severity low if none is requested.
     result<std::vector<preset_record>> stages(std::string_view only = {}) const {
-        std::vector<preset_record> all;
+        std::vector<preset_record> presets;
         std::vector<std::string_view> names;
         for (auto const& each : trajectory) {
             bool wanted = only.empty() || only == each.name;
@@ -85,12 +85,12 @@ public:
             auto const p = levels_of(each.from);
             SB_TRY(auto const level, profiles_.choose(p, asked_, "low"));
             SB_TRY(auto preset, together({{std::string{each.name}, level, *p.level(level)}}));
-            all.push_back(std::move(preset));
+            presets.push_back(std::move(preset));
         }
-        if (all.empty())
+        if (presets.empty())
             return caller_error(cat("unknown stage \"", only, "\"", key::hint(only, names),
                                     "stages: normal, high_latency, resource_strain, schema_drift, chaotic_failure"));
-        return all;
+        return presets;
     }
 
 private:

@@ -54,10 +54,10 @@ inline result<std::vector<object>> describe_rows(std::string_view name, profile_
     }
     auto const settings = [&](leveled_profile const& p) {
         for (auto const& [level, keys] : p.levels) {
-            auto all = detail::keys_of(neutral_base, false);
-            for (auto const& [name_of_key, v] : keys) all[name_of_key] = v;
-            sort_keys(all);
-            for (auto const& [name_of_key, v] : all) {
+            auto settled = detail::keys_of(neutral_base, false);
+            for (auto const& [name_of_key, v] : keys) settled[name_of_key] = v;
+            sort_keys(settled);
+            for (auto const& [name_of_key, v] : settled) {
                 auto const* const known = key::find(name_of_key);
                 rows.push_back({{"kind", "setting"}, {"name", p.name}, {"level", level}, {"key", name_of_key}, {"value", v},
                     {"help", known ? known->help : ""}});

@@ -41,12 +41,12 @@ inline constexpr auto keywords = std::to_array<keyword>({
 /// Lower-case words of a path or an identifier: split at every character that is not a letter, and at the capitals of
 /// camelCase.
 inline std::vector<std::string> words_in(std::string_view text) {
-    std::vector<std::string> all;
+    std::vector<std::string> found;
     std::string word;
     auto const is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
     auto const is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
     auto const close = [&] {
-        if (!word.empty()) all.push_back(std::exchange(word, {}));
+        if (!word.empty()) found.push_back(std::exchange(word, {}));
     };
     for (std::size_t i = 0; i < text.size(); ++i) {
         char const c = text[i];
@@ -60,7 +60,7 @@ inline std::vector<std::string> words_in(std::string_view text) {
         word.push_back(to_lower(c));
     }
     close();
-    return all;
+    return found;
 }
 
 class keyword_map {
@@ -73,9 +73,9 @@ public:
     }
     /// `keyword_profiles` of the settings: each given keyword replaces that keyword; the others stay.
     result<void> merge(value const& settings, profile_set const& known) {
-        auto const* const all = settings.if_object();
-        if (!all) return caller_error("settings: keyword_profiles: must be a map of keywords to profiles");
-        for (auto const& [word, v] : *all) {
+        auto const* const given = settings.if_object();
+        if (!given) return caller_error("settings: keyword_profiles: must be a map of keywords to profiles");
+        for (auto const& [word, v] : *given) {
             std::vector<std::string> profiles;
             auto const add = [&, &word = word](value const& each) -> result<void> {
                 if (!each.if_string())
@@ -100,10 +100,10 @@ public:
     /// Profiles for the module at `path`, whose source may be given. Only whole words match ("capital" does not contain the
     /// word "api"); a plural counts as its word. All six if nothing matches. user_misuse only if it is switched on.
     std::vector<std::string> suggest(std::string_view path, std::string_view source, bool misuse) const {
-        std::vector<std::string> all;
+        std::vector<std::string> suggested;
         auto const add = [&](std::string_view profile) {
             if (profile == "user_misuse" && !misuse) return;
-            if (std::find(all.begin(), all.end(), profile) == all.end()) all.emplace_back(profile);
+            if (std::find(suggested.begin(), suggested.end(), profile) == suggested.end()) suggested.emplace_back(profile);
         };
         auto const match = [&](std::vector<std::string> const& words) {
             for (auto const& word : words)
@@ -113,16 +113,16 @@ public:
         };
         match(words_in(path));
         match(telling_words(source));
-        if (all.empty()) key::each_word(detail::all_six, add);
-        return all;
+        if (suggested.empty()) key::each_word(detail::all_six, add);
+        return suggested;
     }
 
 private:
     /// Words of a source that show its purpose: its imports or includes, its decorators, and the names of its constants.
     static std::vector<std::string> telling_words(std::string_view source) {
-        std::vector<std::string> all;
+        std::vector<std::string> found;
         auto const take = [&](std::string_view text) {
-            for (auto& word : words_in(text)) all.push_back(std::move(word));
+            for (auto& word : words_in(text)) found.push_back(std::move(word));
         };
         split(source, '\n', [&](std::string_view line) {
             line = trim(line);
@@ -134,7 +134,7 @@ private:
             auto const name = trim(line.substr(0, line.find('=')));
             if (name.size() < line.size() && detail::is_preset_key(name)) take(name);
         });
-        return all;
+        return found;
     }
     std::vector<std::pair<std::string, std::vector<std::string>>> map_;
 };

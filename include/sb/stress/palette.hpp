@@ -66,9 +66,9 @@ public:
     }
     /// The most bytes that one piece per slot can take together.
     std::size_t most_bytes() const noexcept {
-        std::size_t all = slack;
-        for (auto const each : widest_) all += each;
-        return all;
+        std::size_t bytes = slack;
+        for (auto const each : widest_) bytes += each;
+        return bytes;
     }
 
 private:

@@ -49,9 +49,9 @@ inline result<planned> named_presets(plan const& p, profile_set const& profiles,
                                      overrides const& given, lookup const& setting = {}) {
     SB_TRY(auto levels, profiles.resolve(p.levels));
     composer const make{profiles, std::move(levels), given, p.seed};
-    planned all;
+    planned plan;
     auto const append = [&](std::vector<preset_record> more) {
-        for (auto& each : more) all.named.push_back(std::move(each));
+        for (auto& each : more) plan.named.push_back(std::move(each));
     };
     std::vector<std::string> names;
     auto const want = [&](std::string_view name) {
@@ -89,16 +89,16 @@ inline result<planned> named_presets(plan const& p, profile_set const& profiles,
     }
     for (auto const& each : names) {
         SB_TRY(auto preset, make.named(each));
-        all.named.push_back(std::move(preset));
+        plan.named.push_back(std::move(preset));
     }
     if (p.baseline) {
         SB_TRY(auto preset, make.baseline());
-        auto const there = std::find_if(all.named.begin(), all.named.end(),
+        auto const there = std::find_if(plan.named.begin(), plan.named.end(),
             [&](auto const& each) { return each.id == preset.id; });
-        if (there != all.named.end()) all.named.erase(there);
-        all.baseline = std::move(preset);
+        if (there != plan.named.end()) plan.named.erase(there);
+        plan.baseline = std::move(preset);
     }
-    return all;
+    return plan;
 }
 
 } // namespace sb::stress

@@ -23,9 +23,9 @@ struct leveled_profile {
         return nullptr;
     }
     std::string level_names() const {
-        std::string all;
-        for (auto const& [each, keys] : levels) all += cat(all.empty() ? "" : ", ", each);
-        return all;
+        std::string list;
+        for (auto const& [each, keys] : levels) list += cat(list.empty() ? "" : ", ", each);
+        return list;
     }
 };
 
@@ -48,12 +48,12 @@ inline bool is_preset_key(std::string_view name) noexcept {
 } // namespace detail
 
 inline leveled_profile levels_of(profile const& p) {
-    leveled_profile all{std::string{p.name}, std::string{p.category}, std::string{p.help}, {}};
-    if (p.settings.empty()) all.levels.emplace_back("none", object{});
+    leveled_profile leveled{std::string{p.name}, std::string{p.category}, std::string{p.help}, {}};
+    if (p.settings.empty()) leveled.levels.emplace_back("none", object{});
     else
         for (bool const high : {false, true})
-            all.levels.emplace_back(high ? "high" : "low", detail::keys_of(p.settings, high));
-    return all;
+            leveled.levels.emplace_back(high ? "high" : "low", detail::keys_of(p.settings, high));
+    return leveled;
 }
 
 class profile_set {
@@ -65,16 +65,16 @@ public:
         if (trim(text).empty())
             return input_error(cat(file, ": empty; a profile file is a JSON object of profiles"));
         SB_TRY(auto const document, json::parse_document(text, file));
-        auto const* const all = document.if_object();
-        if (!all) return input_error(cat(file, ": not a JSON object of profiles"));
+        auto const* const profiles = document.if_object();
+        if (!profiles) return input_error(cat(file, ": not a JSON object of profiles"));
         bool flat = false;
-        for (auto const& [name, v] : *all) flat = flat || detail::is_preset_key(name);
+        for (auto const& [name, v] : *profiles) flat = flat || detail::is_preset_key(name);
         if (flat) {
-            auto const* const name = all->if_contains(key::scenario_name.name);
-            return add_one(std::string{name ? string_or(*name, otherwise) : otherwise}, *all, file);
+            auto const* const name = profiles->if_contains(key::scenario_name.name);
+            return add_one(std::string{name ? string_or(*name, otherwise) : otherwise}, *profiles, file);
         }
         bool any = false;
-        for (auto const& [name, v] : *all) {
+        for (auto const& [name, v] : *profiles) {
             if (name == "kind" || name == "v") continue;
             if (!v.if_object()) return input_error(cat(file, ": profile \"", name, "\" is not an object"));
             SB_CHECK(add_one(name, *v.if_object(), file));
@@ -93,9 +93,9 @@ public:
         for (auto const& each : built_in_profiles)
             if (each.name == name) return levels_of(each);
         auto const known = names();
-        std::string all;
-        for (auto const& each : known) all += cat(all.empty() ? "" : ", ", each);
-        return caller_error(cat("unknown profile \"", name, "\"", key::hint(name, known), "known are ", all));
+        std::string list;
+        for (auto const& each : known) list += cat(list.empty() ? "" : ", ", each);
+        return caller_error(cat("unknown profile \"", name, "\"", key::hint(name, known), "known are ", list));
     }
     /// A level must exist in some profile, and each name in a severity map must be a profile or an alias. The returned map
     /// has the profiles' own names.
@@ -131,15 +131,15 @@ public:
     }
 
     std::vector<std::string> names() const {
-        auto all = custom_names();
+        auto names = custom_names();
         for (auto const& each : built_in_profiles)
-            if (std::find(all.begin(), all.end(), each.name) == all.end()) all.emplace_back(each.name);
-        return all;
+            if (std::find(names.begin(), names.end(), each.name) == names.end()) names.emplace_back(each.name);
+        return names;
     }
     std::vector<std::string> custom_names() const {
-        std::vector<std::string> all;
-        for (auto const& each : custom_) all.push_back(each.name);
-        return all;
+        std::vector<std::string> names;
+        for (auto const& each : custom_) names.push_back(each.name);
+        return names;
     }
     /// Parts of the files that have no effect, for people.
     std::vector<std::string> const& remarks() const noexcept { return remarks_; }

@@ -183,8 +183,8 @@ private:
 
     void expand(value const& v, std::int64_t line, std::size_t byte, std::string_view scenario,
         std::string_view level) {
-        if (auto const* all = v.if_array()) {
-            for (auto const& each : *all) expand(each, line, byte, scenario, level);
+        if (auto const* list = v.if_array()) {
+            for (auto const& each : *list) expand(each, line, byte, scenario, level);
             return;
         }
         auto const* const o = v.if_object();
@@ -231,12 +231,12 @@ private:
 /// the variable.
 inline result<std::vector<key::preset>> read_presets(std::string_view text, std::string_view name,
                                                        std::vector<std::string>* warnings = nullptr) {
-    std::vector<key::preset> all;
+    std::vector<key::preset> presets;
     std::optional<error> wrong;
     auto const located = [&](bad_preset const& bad) {
         return cat(name, ": line ", bad.line, ", byte ", bad.byte, ": ", bad.what);
     };
-    preset_reader reader{[&](key::preset p) { all.push_back(std::move(p)); },
+    preset_reader reader{[&](key::preset p) { presets.push_back(std::move(p)); },
                          [&](bad_preset const& bad) {
                              if (!wrong) wrong = input_error(located(bad));
                          },
@@ -246,8 +246,8 @@ inline result<std::vector<key::preset>> read_presets(std::string_view text, std:
     reader.feed(text);
     reader.finish();
     if (wrong) return *wrong;
-    if (all.empty()) return input_error(cat(name, ": no preset in it"));
-    return all;
+    if (presets.empty()) return input_error(cat(name, ": no preset in it"));
+    return presets;
 }
 
 } // namespace sb::stress

@@ -115,23 +115,23 @@ private:
     using type = json::field_type;
 
     json::wanted_fields wanted() {
-        json::wanted_fields all;
+        json::wanted_fields fields;
         using json::name_of_member;
         constexpr auto metrics = name_of_member<&sample_record::metrics>();
-        kind_ = all.add("kind"), scenario_ = all.add(name_of_member<&sample_record::scenario>());
-        roi_ = all.add(name_of_member<&sample_record::roi>()), arm_ = all.add(name_of_member<&run_record::arm>());
-        metric_name_ = all.add(name_of_member<&sample_record::metric>()), value_ = all.add(name_of_member<&sample_record::value>());
-        scores_ = {all.add(metrics, security_score), all.add(security_score)};
+        kind_ = fields.add("kind"), scenario_ = fields.add(name_of_member<&sample_record::scenario>());
+        roi_ = fields.add(name_of_member<&sample_record::roi>()), arm_ = fields.add(name_of_member<&run_record::arm>());
+        metric_name_ = fields.add(name_of_member<&sample_record::metric>()), value_ = fields.add(name_of_member<&sample_record::value>());
+        scores_ = {fields.add(metrics, security_score), fields.add(security_score)};
         auto const& by = question_.by;
-        if (by == "preset") names_ = {all.add(name_of_member<&sample_record::preset_id>()), all.add("preset"), all.add("preset", "name")}; // the predecessor's
-        else if (by == "workload") names_ = {all.add(name_of_member<&sample_record::workload>()), all.add("workflow")}; // likewise
-        else names_ = {all.add(by)};
+        if (by == "preset") names_ = {fields.add(name_of_member<&sample_record::preset_id>()), fields.add("preset"), fields.add("preset", "name")}; // the predecessor's
+        else if (by == "workload") names_ = {fields.add(name_of_member<&sample_record::workload>()), fields.add("workflow")}; // likewise
+        else names_ = {fields.add(by)};
         auto const& metric = question_.metric;
-        values_ = {all.add(metric), all.add(metrics, metric)};
+        values_ = {fields.add(metric), fields.add(metrics, metric)};
         auto const other = other_metric();
-        synergy_values_ = {all.add(other), all.add(metrics, other)};
-        for (auto const key : roi_history_keys) histories_.push_back(all.add(key));
-        return all;
+        synergy_values_ = {fields.add(other), fields.add(metrics, other)};
+        for (auto const key : roi_history_keys) histories_.push_back(fields.add(key));
+        return fields;
     }
     /// A synergy record may write its metric with the prefix or without.
     std::string other_metric() const {

@@ -51,15 +51,15 @@ template <class Use>
 void each_number(value const* series, Use use) {
     if (!series) return;
     if (series->is_number()) use(number_or(*series, 0));
-    else if (auto const* all = series->if_array())
-        for (auto const& v : *all)
+    else if (auto const* numbers = series->if_array())
+        for (auto const& v : *numbers)
             if (v.is_number()) use(number_or(v, 0));
 }
 /// Each number under `key` in a list of objects.
 template <class Use>
 void each_entry(value const* list, std::string_view key, Use use) {
-    if (auto const* all = list ? list->if_array() : nullptr)
-        for (auto const& entry : *all) each_number(member(&entry, key), use);
+    if (auto const* entries = list ? list->if_array() : nullptr)
+        for (auto const& entry : *entries) each_number(member(&entry, key), use);
 }
 template <class Use>
 void each_named(value const* map, Use use) {

@@ -45,26 +45,26 @@ inline result<value> value_of(YAML::Node const& node, int depth, room& left) {
         return scalar_of(node);
     }
     if (node.IsSequence()) {
-        array all;
+        array list;
         for (auto const& each : node) {
             SB_TRY(auto element, value_of(each, depth - 1, left));
-            all.push_back(std::move(element));
+            list.push_back(std::move(element));
         }
-        return value(std::move(all));
+        return value(std::move(list));
     }
     if (!node.IsMap()) return value();
-    object all;
+    object map;
     for (auto const& each : node) {
         if (!each.first.IsScalar()) return caller_error(cat("line ", each.first.Mark().line + 1, ": a key must be a word"));
         SB_TRY(auto v, value_of(each.second, depth - 1, left));
         if (each.first.Scalar() == "<<" && v.if_object()) {
             for (auto const& [key, merged] : *v.if_object())
-                if (!all.if_contains(key)) all[key] = merged;
+                if (!map.if_contains(key)) map[key] = merged;
         } else {
-            all[each.first.Scalar()] = std::move(v);
+            map[each.first.Scalar()] = std::move(v);
         }
     }
-    return value(std::move(all));
+    return value(std::move(map));
 }
 
 } // namespace detail
