@@ -54,3 +54,9 @@ TEST_CASE("the number behind a word is found, with or without spaces between") {
     CHECK(!sb::number_after("a=", "a="));
     CHECK(!sb::number_after("a=x1", "a="));
 }
+
+TEST_CASE("parts are joined with something between them, as they are or as they are to be shown") {
+    CHECK(sb::joined(std::vector<std::string>{"a", "b", "c"}, ", ") == "a, b, c");
+    CHECK(sb::joined(std::vector<std::string>{}, ", ").empty());
+    CHECK(sb::joined(std::vector{1, 2}, " ", [](int n) { return sb::cat("-", n); }) == "-1 -2");
+}

@@ -120,8 +120,7 @@ private:
         if (session.bad_values > 0)
             log.warn(cat("report channel: ", session.bad_values, session.bad_values == 1 ? " value is" : " values are", " outside of ", value_range_, " and ignored; --value-range changes the range"));
         if (session.reserved > 0) {
-            std::string names;
-            for (auto const& each : session.reserved_names) names += cat(names.empty() ? "" : ", ", each);
+            auto const names = joined(session.reserved_names, ", ");
             log.warn(cat("report channel: ", session.reserved, session.reserved == 1 ? " number" : " numbers", " under reserved names (", names, ") ignored"));
         }
         if (session.cut_reports > 0)

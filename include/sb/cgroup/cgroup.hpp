@@ -248,9 +248,7 @@ private:
     /// Takes the controllers back from the two folders, which are empty: a group that hands down controllers cannot hold
     /// processes.
     result<void> join() {
-        std::string switches;
-        for (auto const& each : hands_down_) switches += cat(switches.empty() ? "" : " ", "-", std::string_view{each}.substr(1));
-        SB_CHECK(hand_down(switches));
+        SB_CHECK(hand_down(joined(hands_down_, " ", [](std::string const& each) { return "-" + each.substr(1); })));
         divided_ = false;
         held_.reset(); // limits disappear with the controllers
         return {};
@@ -258,10 +256,8 @@ private:
     /// Hands the controllers down to the two folders.
     result<void> divide() {
         if (divided_) return {};
-        std::string switches;
-        for (auto const& each : hands_down_) switches += switches.empty() ? each : " " + each;
-        if (!switches.empty()) SB_CHECK(hand_down(switches));
-        divided_ = !switches.empty();
+        if (!hands_down_.empty()) SB_CHECK(hand_down(joined(hands_down_, " ")));
+        divided_ = !hands_down_.empty();
         open_files();
         return {};
     }

@@ -42,8 +42,7 @@ inline std::string bash_completion(declaration const& d) {
         out += "  local i\n  for ((i = 1; i < COMP_CWORD; i++)); do\n    if [[ ${COMP_WORDS[i]} == -- ]]; then\n"
                "      if ((i + 1 == COMP_CWORD)); then COMPREPLY=($(compgen -c -- \"$cur\")); else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n"
                "      return\n    fi\n  done\n";
-    std::string verbs;
-    for (auto const& each : d.verbs) verbs += cat(verbs.empty() ? "" : " ", each.name);
+    auto const verbs = joined(d.verbs, " ", [](auto const& each) { return each.name; });
     if (!verbs.empty())
         out += cat("  local word chosen=\n  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do [[ ' ", quoted(verbs), " ' != *\" $word \"* ]] || chosen=$word; done\n");
     out += cat("  case $prev in\n", cases, "  esac\n  if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W '", quoted(flags), "' -- \"$cur\"))\n",

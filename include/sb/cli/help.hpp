@@ -41,12 +41,6 @@ inline constexpr exit_meaning exit_table[] = {
     {"130, 143", "interrupted; cleaned up"},
 };
 
-inline std::string joined(std::vector<std::string> const& parts, std::string_view between) {
-    std::string out;
-    for (auto const& each : parts) out += cat(out.empty() ? "" : between, each);
-    return out;
-}
-
 inline std::string flag_text(option const& o) {
     std::string text = o.letter ? cat("-", o.letter, ", ", o.flag) : o.flag;
     if (!o.is_switch()) text += cat(" ", o.meta, o.greedy ? "…" : "");

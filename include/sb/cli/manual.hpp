@@ -211,8 +211,7 @@ inline std::string reference_page(declaration const& d) {
         std::string rows;
         for (auto const& o : d.options) {
             if (o.shared != shared) continue;
-            std::string env;
-            for (auto const& name : o.environment_names) env += cat(env.empty() ? "" : ", ", "`", name, "`");
+            auto const env = joined(o.environment_names, ", ", [](auto const& name) { return cat("`", name, "`"); });
             rows += cat("| `", flag_text(o), "` | ", cell(own_help(o)), o.words.empty() ? "" : cat(" (", joined(o.words, ", "), ")"),
                         " | ", o.is_switch() ? "" : cell(o.default_text), " | ", env, " |\n");
         }

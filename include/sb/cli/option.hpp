@@ -88,9 +88,7 @@ std::string show(std::optional<T> const& v) {
 }
 template <class T>
 std::string show(std::vector<T> const& items) {
-    std::string out;
-    for (auto const& each : items) out += (out.empty() ? "" : ",") + show(each);
-    return out;
+    return joined(items, ",", [](T const& each) { return show(each); });
 }
 
 template <class T>
@@ -176,11 +174,7 @@ public:
     result<void> take(std::string_view text, std::string_view named) {
         if (!words.empty()) {
             auto const known = word_of(text);
-            if (known.empty()) {
-                std::string listed;
-                for (auto const& word : words) listed += (listed.empty() ? "" : ", ") + word;
-                return caller_error(cat(named, ": \"", text, "\" is not one of ", listed, did_you_mean(text, words)));
-            }
+            if (known.empty()) return caller_error(cat(named, ": \"", text, "\" is not one of ", joined(words, ", "), did_you_mean(text, words)));
             text = known;
         }
         if (auto const taken = set(text); taken.has_error()) return caller_error(cat(named, ": ", taken.error().what));

@@ -45,6 +45,21 @@ std::string cat(Part const&... part) {
     return text;
 }
 
+/// The texts that `as` makes of the parts, with `between` between them.
+template <class Range, class As>
+std::string joined(Range const& parts, std::string_view between, As as) {
+    std::string text;
+    for (auto const& each : parts) {
+        if (!text.empty()) text.append(between);
+        detail::append_any(text, as(each));
+    }
+    return text;
+}
+template <class Range>
+std::string joined(Range const& parts, std::string_view between) {
+    return joined(parts, between, [](auto const& each) -> std::string_view { return each; });
+}
+
 constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 constexpr std::string_view trim(std::string_view text) noexcept {

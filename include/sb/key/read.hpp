@@ -27,18 +27,14 @@ inline std::optional<bool> truth_of_text(std::string_view text) {
         if (word == no) return false;
     return std::nullopt;
 }
-/// Words separated by commas, for people.
-inline std::string listed(std::string_view words) {
-    std::string text;
-    each_word(words, [&](std::string_view word) { text += cat(text.empty() ? "" : ", ", word); });
-    return text;
-}
 /// The words of a list separated by blanks.
 inline std::vector<std::string_view> words_of(std::string_view blank_separated) {
     std::vector<std::string_view> words;
     each_word(blank_separated, [&](std::string_view word) { words.push_back(word); });
     return words;
 }
+/// Words separated by commas, for people.
+inline std::string listed(std::string_view words) { return joined(words_of(words), ", "); }
 
 namespace detail {
 

@@ -31,9 +31,7 @@ inline std::string typed_word(std::string_view word) {
 }
 
 inline std::string shell_text(std::vector<std::string> const& words) {
-    std::string line;
-    for (auto const& word : words) line += cat(line.empty() ? "" : " ", shell_word(word));
-    return line;
+    return joined(words, " ", shell_word);
 }
 
 namespace detail {

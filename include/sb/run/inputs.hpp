@@ -108,10 +108,9 @@ inline result<void> read_worth(object const& settings, metric::value_weights& we
             auto const there = std::find_if(places.begin(), places.end(), [&name = name](auto const& each) { return each.name == name; });
             if (there == places.end()) {
                 std::vector<std::string_view> known;
-                std::string list;
-                for (auto const& each : places) known.push_back(each.name), list += cat(list.empty() ? "" : ", ", each.name);
+                for (auto const& each : places) known.push_back(each.name);
                 auto const hint = did_you_mean(name, known);
-                return caller_error(cat("settings: ", section, ": unknown name \"", name, "\"", hint.empty() ? "; known names: " + list : hint));
+                return caller_error(cat("settings: ", section, ": unknown name \"", name, "\"", hint.empty() ? "; known names: " + joined(known, ", ") : hint));
             }
             if (!v.is_number() || number_or(v, -1) < 0) return caller_error(cat("settings: ", section, ".", name, ": must be a number, 0 or more"));
             *there->into = number_or(v, 0);

@@ -23,9 +23,7 @@ struct leveled_profile {
         return nullptr;
     }
     std::string level_names() const {
-        std::string list;
-        for (auto const& [each, keys] : levels) list += cat(list.empty() ? "" : ", ", each);
-        return list;
+        return joined(levels, ", ", [](auto const& each) -> std::string_view { return each.first; });
     }
 };
 
@@ -93,9 +91,7 @@ public:
         for (auto const& each : built_in_profiles)
             if (each.name == name) return levels_of(each);
         auto const known = names();
-        std::string list;
-        for (auto const& each : known) list += cat(list.empty() ? "" : ", ", each);
-        return caller_error(cat("unknown profile \"", name, "\"", key::hint(name, known), "known are ", list));
+        return caller_error(cat("unknown profile \"", name, "\"", key::hint(name, known), "known are ", joined(known, ", ")));
     }
     /// A level must exist in some profile, and each name in a severity map must be a profile or an alias. The returned map
     /// has the profiles' own names.
@@ -106,10 +102,7 @@ public:
             for (auto const& [level, keys] : each.levels)
                 if (std::find(levels.begin(), levels.end(), level) == levels.end()) levels.push_back(level);
         if (!own.for_all.empty() && std::find(levels.begin(), levels.end(), own.for_all) == levels.end()) {
-            std::string known;
-            for (auto const& level : levels) known += cat(known.empty() ? "" : ", ", level);
-            return caller_error(cat("no profile has a severity \"", own.for_all, "\"", key::hint(own.for_all, levels),
-                "known are ", known));
+            return caller_error(cat("no profile has a severity \"", own.for_all, "\"", key::hint(own.for_all, levels), "known are ", joined(levels, ", ")));
         }
         for (auto const& [name, level] : asked.by_profile) {
             SB_TRY(auto const p, find(name));
