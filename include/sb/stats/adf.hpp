@@ -24,15 +24,9 @@
 
 namespace sb::stats {
 
-struct adf_answer {
-    no_answer why = no_answer::none;
-    double statistic = 0, p = 0;
+struct adf_answer : unit_root_answer {
     int lag = 0;
-    std::size_t n = 0; ///< values
-    std::size_t used = 0; ///< rows of the last regression
     double criterion = 0; ///< of the choice: the least AIC or BIC, or the absolute t value
-    std::array<double, 3> critical{}; ///< at 1, 5 and 10 %
-    explicit operator bool() const noexcept { return why == no_answer::none; }
 };
 
 /// Memory that a caller lends, so that calls after the first allocate nothing.

@@ -2,6 +2,7 @@
 // The distribution of the Dickey-Fuller statistic: p values by MacKinnon's surfaces of 1994, critical values of 2010
 // (Queen's Economics Department, Working Paper 1227), for one series.
 #pragma once
+#include <sb/stats/answer.hpp>
 #include <sb/stats/normal.hpp>
 #include <sb/stats/trend.hpp>
 #include <array>
@@ -10,6 +11,16 @@
 #include <limits>
 
 namespace sb::stats {
+
+/// Whether a series has a unit root: a low statistic speaks against it.
+struct unit_root_answer {
+    no_answer why = no_answer::none;
+    double statistic = 0, p = 0;
+    std::array<double, 3> critical{}; ///< of the statistic, at 1, 5 and 10 %
+    std::size_t n = 0; ///< values
+    std::size_t used = 0; ///< rows of the last regression
+    explicit operator bool() const noexcept { return why == no_answer::none; }
+};
 
 namespace detail {
 

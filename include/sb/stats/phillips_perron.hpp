@@ -30,17 +30,11 @@ struct phillips_perron_request {
     int lags = 0; ///< for `fixed`
 };
 
-struct phillips_perron_answer {
-    no_answer why = no_answer::none;
-    /// Z of the t value: low speaks against a unit root. p is that of long series: of random walks of 10, 20 and 50 values 14, 8 and
-    /// 6 in 100 have one below 0.05, with a line 25, 10 and 7.
-    double statistic = 0, p = 0;
+/// The statistic is Z of the t value. p is that of long series: of random walks of 10, 20 and 50 values 14, 8 and 6 in 100 have one
+/// below 0.05, with a line 25, 10 and 7.
+struct phillips_perron_answer : unit_root_answer {
     double level_statistic = 0, level_p = 0; ///< Z of the coefficient itself, times n: no more than 5 in 100, of short series next to none
     int lags = 0;
-    std::size_t n = 0; ///< values
-    std::size_t used = 0; ///< rows of the regression
-    std::array<double, 3> critical{}; ///< of `statistic`, at 1, 5 and 10 %
-    explicit operator bool() const noexcept { return why == no_answer::none; }
 };
 
 namespace detail {
