@@ -108,7 +108,7 @@ public:
     struct old_name {
         std::string name, instead;
     };
-    std::vector<old_name> deprecated; ///< environment names and flags that still work and warn
+    std::vector<old_name> deprecated; ///< environment names that still work and warn
     std::vector<std::string> foreign_names; ///< of the environment names, those that other programs read too
     std::vector<std::string> aliases; ///< other flags that mean the same
     std::string setting_key; ///< top-level key of the settings file; the tool's section takes the flag's own name
@@ -130,7 +130,6 @@ public:
     option& old_env(std::string name, std::string instead) {
         return deprecated.push_back({std::move(name), std::move(instead)}), *this;
     }
-    option& old_flag(std::string name) { return deprecated.push_back({std::move(name), flag}), *this; }
     option& alias(std::string other) { return aliases.push_back(std::move(other)), *this; }
     option& short_name(char c) { return letter = c, *this; }
     option& setting(std::string key) { return setting_key = std::move(key), *this; }

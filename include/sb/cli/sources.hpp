@@ -50,7 +50,6 @@ public:
                 if (done) return {};
             }
             for (auto const& [name, instead] : o.deprecated) {
-                if (name.starts_with('-')) continue;
                 SB_TRY(bool const done, use(name, instead));
                 if (done) return {};
             }

@@ -195,13 +195,11 @@ private:
         return ::fstat(fd, &given) == 0 && ::stat("/dev/null", &null) == 0 && S_ISCHR(given.st_mode) && given.st_rdev == null.st_rdev;
     }
 
-    cli::option* find(std::string_view flag, std::string& old) {
+    cli::option* find(std::string_view flag) {
         for (auto& o : self_.options) {
             if (o.flag == flag) return &o;
             for (auto const& other : o.aliases)
                 if (other == flag) return &o;
-            for (auto const& d : o.deprecated)
-                if (d.name == flag) return old = d.instead, &o;
         }
         return nullptr;
     }
@@ -237,21 +235,19 @@ private:
                 continue;
             }
             std::optional<std::string> value;
-            std::string old;
             cli::option* o = nullptr;
             if (word.starts_with("--")) {
                 auto const equals = word.find('=');
                 auto const name = word.substr(0, equals);
                 if (equals != std::string_view::npos) value = word.substr(equals + 1);
-                o = find(name, old);
+                o = find(name);
                 if (!o && name.starts_with("--no-")) {
-                    o = find(cat("--", name.substr(5)), old);
+                    o = find(cat("--", name.substr(5)));
                     if (o && (!o->is_switch() || value)) o = nullptr;
                     if (o) value = "no";
                 } else if (o && o->is_switch() && !value) {
                     value = "yes";
                 }
-                if (!old.empty()) from_.later.push_back(cat(name, " is deprecated; use ", old));
             } else {
                 for (auto& each : self_.options)
                     if (each.letter == word[1]) o = &each;
