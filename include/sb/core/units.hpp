@@ -5,7 +5,9 @@
 #include <sb/core/text.hpp>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -60,6 +62,18 @@ inline result<bytes> parse_bytes(std::string_view text) {
     return bytes{static_cast<std::int64_t>(exact)};
 }
 
+struct unit_scale {
+    std::string_view unit;
+    double scale;
+};
+/// By what a number with that unit is multiplied; nothing where it is not in the list.
+template <std::size_t Size>
+constexpr std::optional<double> scale_of(unit_scale const (&known)[Size], std::string_view unit) noexcept {
+    for (auto const& each : known)
+        if (unit == each.unit) return each.scale;
+    return std::nullopt;
+}
+
 /// "250ms", "1.5s", "2m", "1h", "3d", "1w"; a bare number is seconds.
 inline result<seconds> parse_seconds(std::string_view text) {
     quantity q{};
@@ -67,14 +81,8 @@ inline result<seconds> parse_seconds(std::string_view text) {
         return caller_error(cat("duration \"", text, "\": ", why, "; write a number with ms, s, m, h, d or w"));
     };
     if (!read_quantity(text, q)) return wrong("not a duration");
-    struct step {
-        std::string_view unit;
-        double seconds;
-    };
-    constexpr step steps[] = {{"", 1}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60},
-                              {"h", 3600}, {"d", 86400}, {"w", 604800}};
-    for (auto const& s : steps)
-        if (q.unit == s.unit) return seconds{q.number * s.seconds};
+    static constexpr unit_scale steps[] = {{"", 1}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}, {"w", 604800}};
+    if (auto const scale = scale_of(steps, q.unit)) return seconds{q.number * *scale};
     return wrong(cat("unknown unit \"", q.unit, "\""));
 }
 

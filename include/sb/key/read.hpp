@@ -48,15 +48,10 @@ inline std::optional<sb::quantity> quantity_of(std::string_view text) {
 inline std::optional<double> rate_of(std::string_view text) {
     auto const q = quantity_of(text);
     if (!q) return std::nullopt;
-    struct step {
-        std::string_view name;
-        double scale;
-    };
-    constexpr step steps[] = {{"", 1}, {"bps", 1}, {"bit", 1}, {"kbps", 1e3}, {"kbit", 1e3}, {"mbps", 1e6},
+    static constexpr unit_scale steps[] = {{"", 1}, {"bps", 1}, {"bit", 1}, {"kbps", 1e3}, {"kbit", 1e3}, {"mbps", 1e6},
         {"mbit", 1e6}, {"gbps", 1e9}, {"gbit", 1e9}};
-    for (auto const& s : steps)
-        if (lowered(q->unit) == s.name) return q->number * s.scale;
-    return std::nullopt;
+    auto const scale = scale_of(steps, lowered(q->unit));
+    return scale ? std::optional{q->number * *scale} : std::nullopt;
 }
 
 inline std::optional<double> size_of_text(unit in, std::string_view text) {
