@@ -57,6 +57,15 @@ std::int64_t hear(int from) {
 
 constexpr auto id = "0123456789ab";
 
+/// As a dead session leaves it: a copy of the file, without its lock.
+void leave(folder const& data, sb::lease_record const& terms) {
+    {
+        auto const lease = held_lease::take(data.path(), terms);
+        put(data / "copy", sb::read_file(lease->path()).value());
+    }
+    REQUIRE(::rename((data / "copy").c_str(), (data / "leases/0123456789ab").c_str()) == 0);
+}
+
 } // namespace
 
 TEST_CASE("a lease is one private line that names what is out, and goes with its owner") {
@@ -194,11 +203,7 @@ TEST_CASE("a lease of another boot loses its file alone") {
     auto terms = new_lease(id);
     terms.boot_id = "00000000-0000-0000-0000-000000000000";
     terms.temp_folder = dead;
-    { // taken and let be: a copy of the file without its lock
-        auto const lease = held_lease::take(data.path(), terms);
-        put(data / "copy", sb::read_file(lease->path()).value());
-    }
-    REQUIRE(::rename((data / "copy").c_str(), (data / "leases/0123456789ab").c_str()) == 0);
+    leave(data, terms);
     std::vector<std::string> stuck;
     CHECK(sweep_leases(data.path(), stuck) == 1);
     CHECK(names(data / "leases").empty());
@@ -252,11 +257,7 @@ TEST_CASE("a lease that names a folder which holds no control groups touches not
     auto terms = new_lease(id);
     terms.cgroups = {other.path()};
     REQUIRE(::mkdir((other / "sandbench-0123456789ab").c_str(), 0700) == 0);
-    {
-        auto const lease = held_lease::take(data.path(), terms);
-        put(data / "copy", sb::read_file(lease->path()).value());
-    }
-    REQUIRE(::rename((data / "copy").c_str(), (data / "leases/0123456789ab").c_str()) == 0);
+    leave(data, terms);
     std::vector<std::string> stuck;
     CHECK(sweep_leases(data.path(), stuck) == 0);
     CHECK(stuck == std::vector<std::string>{other.path() + ": not a control group folder, left alone"});

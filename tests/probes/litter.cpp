@@ -35,6 +35,17 @@ void make_file(std::string const& path, std::string_view text = "x") {
     if (fd >= 0) (void)!::write(fd, text.data(), text.size()), ::close(fd);
 }
 
+/// Folders in folders, with a file of that name in the last. False when there is no way back.
+bool dig(std::string const& place, long depth, char const* file) {
+    int const here = ::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool down = ::chdir(place.c_str()) == 0;
+    for (long i = 0; down && i < depth; ++i) down = ::mkdir("deep", 0700) == 0 && ::chdir("deep") == 0;
+    if (file) make_file(file);
+    bool const back = ::fchdir(here) == 0;
+    ::close(here);
+    return back;
+}
+
 } // namespace
 
 void result_races(words const& given, attempts& tried) {
@@ -78,11 +89,7 @@ void special_files(words const& given, attempts& tried) {
         make_file(place + "/\xff\xfe\x80 not UTF-8");
         make_file(place + "/line\nend \x1b[2J\t\"quote\" \\");
         make_file(place + "/-rf");
-        int const here = ::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        bool down = ::chdir(place.c_str()) == 0;
-        for (long i = 0; down && i < depth; ++i) down = ::mkdir("deep", 0700) == 0 && ::chdir("deep") == 0;
-        if (::fchdir(here) != 0) return;
-        ::close(here);
+        if (!dig(place, depth, nullptr)) return;
     }
     tried.seen_outside("files that are none");
 }
@@ -131,12 +138,7 @@ void stubborn_files(words const& given, attempts& tried) {
         ::mkdir((place + "/closed").c_str(), 0700), ::mkdir((place + "/closed/inner").c_str(), 0700);
         make_file(place + "/closed/inner/file");
         ::chmod((place + "/closed/inner").c_str(), 0), ::chmod((place + "/closed").c_str(), 0);
-        int const here = ::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        bool down = ::chdir(place.c_str()) == 0;
-        for (long i = 0; down && i < depth; ++i) down = ::mkdir("deep", 0700) == 0 && ::chdir("deep") == 0;
-        make_file("bottom");
-        if (::fchdir(here) != 0) return;
-        ::close(here);
+        if (!dig(place, depth, "bottom")) return;
     }
     // held open by whoever lives on
     if (::fork() == 0) ::setsid(), ::close(0), ::close(1), ::close(2), wait_for(20), ::_exit(0);

@@ -47,4 +47,17 @@ inline std::map<std::string, std::vector<double>> const& all_series() {
     return all;
 }
 
+/// Two series, and the correlation of each window of them: calls `use(x, y, window, exact)`.
+template <class Use>
+void each_rolling_correlation(Use use) {
+    auto const file = oracle("rolling_corr.json");
+    for (auto const& c : *member(file, "cases")->if_array()) {
+        auto const x = member(c, "x_values") ? numbers(*member(c, "x_values")) : all_series().at(text(c, "x"));
+        std::vector<double> y;
+        if (text(c, "y") == "index") for (std::size_t i = 0; i < x.size(); ++i) y.push_back(static_cast<double>(i));
+        else y = all_series().at(text(c, "y"));
+        use(x, y, static_cast<std::size_t>(number(c, "window")), numbers(*member(c, "exact")));
+    }
+}
+
 } // namespace sb::test

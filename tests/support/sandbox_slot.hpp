@@ -49,31 +49,10 @@ public:
 
     /// The soiler's answer. Before it begins, the sandbox is as it should be.
     std::string run(std::vector<std::string> words, std::int64_t wall_ns = 20'000'000'000) {
-        make_ready();
-        watch::job what;
-        what.path = "/opt/victims/soiler";
-        what.argv = {"soiler"};
-        what.argv.insert(what.argv.end(), words.begin(), words.end());
-        what.environment = {"PATH=/usr/bin:/bin", "HOME=/home/sandbox", "TMPDIR=/tmp"};
-        what.folder = at_;
-        what.held.wall_ns = wall_ns;
-        what.held.output_bytes = 1 << 20;
-        what.keep_output = true;
-        return execute(what);
+        words.insert(words.begin(), "soiler");
+        return start("/opt/victims/soiler", std::move(words), watch::nothing_to_read, wall_ns);
     }
-    std::string shell(std::string const& script, std::int64_t wall_ns = 20'000'000'000) {
-        make_ready();
-        watch::job what;
-        what.path = program;
-        what.argv = {"sh", "-c", script};
-        what.in = input;
-        what.environment = {"PATH=/usr/bin:/bin", "HOME=/home/sandbox", "TMPDIR=/tmp"};
-        what.folder = at_;
-        what.held.wall_ns = wall_ns;
-        what.held.output_bytes = 1 << 20;
-        what.keep_output = true;
-        return execute(what);
-    }
+    std::string shell(std::string const& script, std::int64_t wall_ns = 20'000'000'000) { return start(program, {"sh", "-c", script}, input, wall_ns); }
     /// Where the next run would happen.
     void make_ready() {
         was_soiled.clear(), renewed = in_order = false;
@@ -105,8 +84,14 @@ public:
     bool again = true; ///< a child is cloned ahead of the next run
 
 private:
-    std::string execute(watch::job what) {
-        what.reports = true;
+    std::string start(std::string const& path, std::vector<std::string> argv, std::string in, std::int64_t wall_ns) {
+        make_ready();
+        watch::job what;
+        what.path = path, what.argv = std::move(argv), what.in = std::move(in);
+        what.environment = {"PATH=/usr/bin:/bin", "HOME=/home/sandbox", "TMPDIR=/tmp"};
+        what.folder = at_;
+        what.held.wall_ns = wall_ns, what.held.output_bytes = 1 << 20;
+        what.keep_output = what.reports = true;
         REQUIRE(::ftruncate(out_.get(), 0) == 0);
         ::lseek(out_.get(), 0, SEEK_SET);
         last_ = runs_.run(what, room_, sandbox_->reaper(), {{}, {}, spare, again});

@@ -65,8 +65,8 @@ int open_files() {
     return 0;
 }
 
-/// Allocates MiB by MiB, touching each, at most `most`; prints how many it got.
-int memory(long most) {
+/// Allocates MiB by MiB, touching each, at most `most`. How many it got.
+long take_mib(long most) {
     long got = 0;
     for (; got < most; ++got) {
         auto* const block = static_cast<char*>(std::malloc(1 << 20));
@@ -74,6 +74,10 @@ int memory(long most) {
         std::memset(block, 1, 1 << 20);
         asm volatile("" : : "r"(block) : "memory"); // a compiler may leave out memory that nobody looks at
     }
+    return got;
+}
+int memory(long most) {
+    auto const got = take_mib(most);
     std::printf("%ld\n", got);
     return got < most ? 1 : 0;
 }
@@ -96,15 +100,7 @@ int named_in(char const* folder) {
 
 /// A tree of which no process is large: `most` MiB in eight.
 int memory_tree(long most) {
-    auto const held = payload::processes_that_hold(8, [most] {
-        for (long got = 0; got < most / 8; ++got) {
-            auto* const block = static_cast<char*>(std::malloc(1 << 20));
-            if (!block) return false;
-            std::memset(block, 1, 1 << 20);
-            asm volatile("" : : "r"(block) : "memory");
-        }
-        return true;
-    });
+    auto const held = payload::processes_that_hold(8, [most] { return take_mib(most / 8) == most / 8; });
     std::printf("%ld\n", held);
     return held == 8 ? 0 : 1;
 }
