@@ -60,6 +60,8 @@ inline bool is_filtered() {
 }
 
 inline constexpr std::string_view container_advice = "start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined";
+/// What helps where a filter of the host's refuses calls, or else this.
+inline std::string out_of_filter_or(std::string_view otherwise) { return std::string{is_filtered() ? container_advice : otherwise}; }
 
 /// `root` comes before the paths of the files that are read.
 inline void mend_user_namespace(finding& f, std::string const& root = {}) {
@@ -161,8 +163,7 @@ inline finding find_namespaces(process::payload_user const& user) {
     f.fails(finding_status::missing, cat("user namespaces work, but not ", lacking));
     if (!knobs.empty()) f.mend = as_root("sysctl -w" + knobs);
     else if (first_line("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") f.mend = as_root("sysctl -w kernel.apparmor_restrict_unprivileged_userns=0");
-    else if (detail::is_filtered()) f.advice = detail::container_advice;
-    else f.advice = "use a kernel with CONFIG_NAMESPACES and all kinds of namespaces";
+    else f.advice = detail::out_of_filter_or("use a kernel with CONFIG_NAMESPACES and all kinds of namespaces");
     return f;
 }
 
@@ -180,7 +181,7 @@ inline finding find_mounts(process::payload_user const& user) {
     auto const& why = done.error().what;
     f.fails(finding_status::missing, why);
     if (process::never_began(done.error())) f.advice = "see namespaces";
-    else f.advice = detail::is_filtered() ? std::string{detail::container_advice} : std::string{"use a kernel 5.12 or newer"};
+    else f.advice = detail::out_of_filter_or("use a kernel 5.12 or newer");
     return f;
 }
 
@@ -254,7 +255,7 @@ inline finding find_seccomp() {
     });
     if (!done.has_error()) return f.what = cat("a filter of ", *done, " instructions can be installed"), f;
     f.fails(finding_status::missing, done.error().what);
-    f.advice = detail::is_filtered() ? std::string{detail::container_advice} : std::string{"use a kernel with CONFIG_SECCOMP_FILTER"};
+    f.advice = detail::out_of_filter_or("use a kernel with CONFIG_SECCOMP_FILTER");
     return f;
 }
 
@@ -279,7 +280,7 @@ inline finding find_landlock() {
         f.advice = cat("boot with lsm=landlock", now.empty() ? "" : ",", now);
     } else {
         f.fails(finding_status::limited, std::strerror(code));
-        f.advice = detail::is_filtered() ? std::string{detail::container_advice} : std::string{"use a kernel 5.19 or newer with CONFIG_SECURITY_LANDLOCK"};
+        f.advice = detail::out_of_filter_or("use a kernel 5.19 or newer with CONFIG_SECURITY_LANDLOCK");
     }
     f.what += "; only the mounts protect files";
     return f;
