@@ -20,7 +20,7 @@ using namespace sb::doctor;
 
 namespace {
 
-sb::process::payload_user payload() { return sb::process::choose_payload_user().value(); }
+sb::process::payload_user chosen_user() { return sb::process::choose_payload_user().value(); }
 std::string text_of(finding const& f) { return sb::cat(f.name, " ", name_of(f.status), ": ", f.what, "\nmend: ", f.mend, "\nadvice: ", f.advice, "\n"); }
 
 /// From now on these calls fail with EPERM, as in a container.
@@ -63,7 +63,7 @@ std::string const sudo = ::geteuid() == 0 ? "" : "sudo ";
 
 TEST_CASE("where the kernel isolates, every wall that a run needs is found", "[sandbox]") {
     NEEDS_ISOLATION();
-    for (auto const& f : {find_proc(payload()), find_namespaces(payload()), find_mounts(payload()), find_seccomp()}) {
+    for (auto const& f : {find_proc(chosen_user()), find_namespaces(chosen_user()), find_mounts(chosen_user()), find_seccomp()}) {
         INFO(text_of(f));
         CHECK(f.status == finding_status::ok);
         CHECK(f.mend.empty());
@@ -72,7 +72,7 @@ TEST_CASE("where the kernel isolates, every wall that a run needs is found", "[s
     }
     sb::test::folder const work;
     auto const temp = sb::files::temporary_folder();
-    auto const overlay = find_overlay(payload(), work.path(), temp);
+    auto const overlay = find_overlay(chosen_user(), work.path(), temp);
     INFO(text_of(overlay));
     CHECK(overlay.status != finding_status::missing);
     CHECK(sb::files::names_in(sb::files::open_folder(AT_FDCWD, work.path().c_str()).get()).value().empty()); // nothing was written below
@@ -80,7 +80,7 @@ TEST_CASE("where the kernel isolates, every wall that a run needs is found", "[s
 
 TEST_CASE("a call that a filter forbids is named, and a container is advised to do without that filter", "[sandbox]") {
     NEEDS_ISOLATION();
-    auto const user = payload();
+    auto const user = chosen_user();
     auto const mounts = found_without({SYS_open_tree, SYS_fsopen, SYS_move_mount, SYS_mount_setattr}, [&] { return find_mounts(user); });
     INFO(mounts);
     CHECK(has(mounts, "mounts missing: "));
@@ -94,7 +94,7 @@ TEST_CASE("a call that a filter forbids is named, and a container is advised to 
 
 TEST_CASE("without user namespaces nothing inside one was tried, and the findings point to the one that says why", "[sandbox]") {
     NEEDS_ISOLATION();
-    auto const user = payload();
+    auto const user = chosen_user();
     auto const none = found_without({SYS_unshare}, [&] { return find_namespaces(user); });
     INFO(none);
     CHECK(has(none, "namespaces missing: none: make a user namespace: Operation not permitted"));
@@ -111,7 +111,7 @@ TEST_CASE("without user namespaces nothing inside one was tried, and the finding
 
 TEST_CASE("a sandbox that can mount nothing has no /proc of its own", "[sandbox]") {
     NEEDS_ISOLATION();
-    auto const user = payload();
+    auto const user = chosen_user();
     auto const proc = found_without({SYS_fsopen}, [&] { return find_proc(user); });
     INFO(proc);
     CHECK(has(proc, "proc missing: a sandbox cannot have a /proc of its own: "));
@@ -148,7 +148,7 @@ TEST_CASE("Landlock is found where the kernel has a version that forbids no rena
 
 TEST_CASE("sockets that a run leaves are closed where the kernel can end them", "[sandbox]") {
     NEEDS_ISOLATION();
-    auto const f = find_sockets(payload());
+    auto const f = find_sockets(chosen_user());
     INFO(text_of(f));
     CHECK((f.status == finding_status::ok) == sb::test::kernel::ends_tcp());
     CHECK(f.status != finding_status::missing);
@@ -157,14 +157,14 @@ TEST_CASE("sockets that a run leaves are closed where the kernel can end them", 
 
 TEST_CASE("owners need no mapping for a payload that runs as its caller, and are asked of the folder's file system for root's") {
     sb::test::folder const work;
-    auto const f = find_owners(payload(), work.path());
+    auto const f = find_owners(chosen_user(), work.path());
     INFO(text_of(f));
     if (::geteuid() != 0) {
         CHECK(f.status == finding_status::ok);
         CHECK(f.what == "a payload runs as the caller, so no owner needs mapping");
         return;
     }
-    auto const proc = find_owners(payload(), "/proc"); // which shows none under another owner
+    auto const proc = find_owners(chosen_user(), "/proc"); // which shows none under another owner
     CHECK(proc.status == finding_status::limited);
     CHECK(proc.what.starts_with("the file system of /proc cannot show files under another owner ("));
     CHECK_FALSE(proc.advice.empty());
@@ -173,7 +173,7 @@ TEST_CASE("owners need no mapping for a payload that runs as its caller, and are
 TEST_CASE("a workspace that is not there is told with its name", "[sandbox]") {
     NEEDS_ISOLATION();
     sb::test::folder const here;
-    auto const f = find_overlay(payload(), here / "none", here / "none either");
+    auto const f = find_overlay(chosen_user(), here / "none", here / "none either");
     INFO(text_of(f));
     CHECK(f.status == finding_status::missing);
     CHECK(f.what.find("No such file or directory") != std::string::npos);

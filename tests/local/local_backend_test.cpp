@@ -31,7 +31,7 @@ sb::result<sb::run::outcome> run(sb::run::lane& on, std::string const& script) {
     sb::run::job job;
     job.path = "/bin/sh", job.argv = {"sh", "-c", script}, job.environment = {"PATH=/usr/bin:/bin"};
     job.setup.wall_ns = 60'000'000'000, job.setup.output_bytes = 1 << 20, job.keep_output = true;
-    SB_CHECK(on.start(job));
+    SB_CHECK(on.start({job}));
     for (;;) {
         SB_TRY(auto got, on.take());
         if (got) return std::move(*got);

@@ -58,7 +58,7 @@ struct opened {
         sb::run::job job;
         job.path = "/bin/sh", job.argv = {"sh", "-c", script}, job.environment = {sb::cat("PATH=", path)};
         job.setup = held.setup, job.keep_output = true, job.is_check = is_check;
-        REQUIRE_FALSE(lanes[0]->start(job).has_error());
+        REQUIRE_FALSE(lanes[0]->start({job}).has_error());
         for (;;) {
             auto got = lanes[0]->take();
             INFO((got.has_error() ? got.error().what : std::string{}));

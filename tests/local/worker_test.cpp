@@ -37,7 +37,7 @@ struct one_worker {
     }
     worker* operator->() const { return made.get(); }
     worker::answer run(sb::run::job const& job) const {
-        REQUIRE_FALSE(made->send(job).has_error());
+        REQUIRE_FALSE(made->send({job}).has_error());
         auto got = made->receive();
         INFO((got.has_error() ? got.error().what : std::string{}));
         REQUIRE_FALSE(got.has_error());
@@ -99,7 +99,7 @@ sb::unique_fd pidfd_of(pid_t pid) { return sb::unique_fd{static_cast<int>(::sysc
 TEST_CASE("a worker makes one run after the other, and answers with the number of each") {
     one_worker const by{7};
     CHECK(by->number() == 7);
-    for (int const n : {3, 0, 1}) REQUIRE_FALSE(by->send(shell(sb::cat("exit ", n), static_cast<std::uint64_t>(100 + n))).has_error());
+    for (int const n : {3, 0, 1}) REQUIRE_FALSE(by->send({shell(sb::cat("exit ", n), static_cast<std::uint64_t>(100 + n))}).has_error());
     for (int const n : {3, 0, 1}) {
         auto const got = by->receive().value();
         CHECK(got.number == static_cast<std::uint64_t>(100 + n));
@@ -111,7 +111,7 @@ TEST_CASE("answers that have come are read without waiting") {
     one_worker const by;
     CHECK(by->look_for_answers());
     CHECK_FALSE(by->has_answer());
-    REQUIRE_FALSE(by->send(shell("exit 0", 5)).has_error());
+    REQUIRE_FALSE(by->send({shell("exit 0", 5)}).has_error());
     while (!by->has_answer()) {
         pollfd at{by->socket(), POLLIN, 0};
         REQUIRE(::poll(&at, 1, 30'000) == 1);
@@ -168,7 +168,7 @@ TEST_CASE("a worker whose place cannot be made answers everything with the reaso
     one_worker const by{0, [](auto&, std::size_t number, auto&) -> sb::result<std::unique_ptr<site>> { return sb::system_error(sb::cat("no place for ", number)); }};
     REQUIRE_FALSE(by->send_prepare(3).has_error());
     CHECK(by->receive().error().what == "no place for 0");
-    REQUIRE_FALSE(by->send(shell("exit 0")).has_error());
+    REQUIRE_FALSE(by->send({shell("exit 0")}).has_error());
     CHECK(by->receive().error().what == "no place for 0");
 }
 
@@ -204,7 +204,7 @@ TEST_CASE("the place of the runs is prepared, made ready before a run, looked at
 
 TEST_CASE("a worker that dies is an error with its number, and not only for the run that it had") {
     one_worker by{3};
-    REQUIRE_FALSE(by->send(shell("sleep 600")).has_error());
+    REQUIRE_FALSE(by->send({shell("sleep 600")}).has_error());
     ::kill(by->pid(), SIGKILL);
     auto const dead = sb::cat("worker 3 (process ", by->pid(), ") died");
     CHECK(by->receive().error().what == dead);
@@ -220,7 +220,7 @@ TEST_CASE("a worker ends when its session hangs up, although a later one lives")
     auto const until = sb::monotonic_ns() + 30'000'000'000;
     all[0].hang_up();
     CHECK(all[0].await_end(until));
-    REQUIRE_FALSE(all[1].send(shell("exit 0")).has_error());
+    REQUIRE_FALSE(all[1].send({shell("exit 0")}).has_error());
     CHECK_FALSE(all[1].receive().has_error());
     all[1].hang_up();
     CHECK(all[1].await_end(until));
@@ -248,7 +248,7 @@ TEST_CASE("when the session dies its workers end their runs and clear up") {
         auto by = worker::make(*folder, 0, {}, &plain_site::make, {});
         auto job = shell(sb::cat("echo $$ >", here / "pid.new", " && mv ", here / "pid.new", " ", here / "pid", " && exec sleep 600"));
         auto const pid = by->pid();
-        if (by->send(job).has_error() || ::write(ends[1], &pid, sizeof pid) != sizeof pid) ::_exit(1);
+        if (by->send({job}).has_error() || ::write(ends[1], &pid, sizeof pid) != sizeof pid) ::_exit(1);
         for (;;) ::pause();
     }
     ::close(ends[1]);

@@ -38,9 +38,8 @@ struct link_to_nobody {
     /// What was sent to it; nothing when there is no word.
     int heard() {
         message text;
-        int fds[most_passed];
-        std::size_t count = 0;
-        return receive_message(theirs.get(), text, fds, count, MSG_DONTWAIT) ? static_cast<int>(text.what) : -1;
+        sb::passed_files none;
+        return receive_message(theirs.get(), text, none, MSG_DONTWAIT) ? static_cast<int>(text.what) : -1;
     }
 };
 

@@ -12,14 +12,6 @@ using namespace sb::process;
 
 namespace {
 
-struct socket_ends {
-    sb::unique_fd ours, theirs;
-};
-socket_ends make_socket() {
-    int ends[2];
-    REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
-    return {sb::unique_fd{ends[0]}, sb::unique_fd{ends[1]}};
-}
 std::vector<std::string> words_of(char* const* vector) {
     std::vector<std::string> words;
     for (; *vector; ++vector) words.emplace_back(*vector);
@@ -150,63 +142,60 @@ TEST_CASE("a room that was moved keeps what lies in it") {
 }
 
 TEST_CASE("a message arrives as it was sent, with its descriptors, which exec closes") {
-    auto const socket = make_socket();
+    auto const socket = sb::make_channel().value();
     auto const pipe = sb::make_pipe().value();
-    int const sent[most_passed] = {pipe.read.get(), pipe.write.get(), pipe.read.get(), pipe.write.get(), pipe.read.get(), pipe.write.get()};
-    for (std::size_t const count : {std::size_t{0}, std::size_t{1}, std::size_t{3}, most_passed}) {
+    int sent[sb::most_passed];
+    for (std::size_t i = 0; i < sb::most_passed; ++i) sent[i] = i % 2 == 0 ? pipe.read.get() : pipe.write.get();
+    for (std::size_t const count : {std::size_t{0}, std::size_t{1}, std::size_t{3}, sb::most_passed}) {
         INFO(count);
-        REQUIRE(send_message(socket.ours.get(), {word::start, 41}, sent, count));
+        REQUIRE(send_message(socket.ours.get(), {word::start, 41}, {sent, count}));
         message text;
-        int fds[most_passed];
-        std::size_t got = 99;
-        REQUIRE(receive_message(socket.theirs.get(), text, fds, got));
+        sb::passed_files came;
+        REQUIRE(receive_message(socket.theirs.get(), text, came));
         CHECK(text.what == word::start);
         CHECK(text.copy == 41);
-        REQUIRE(got == count);
+        REQUIRE(came.left() == count);
         for (std::size_t i = 0; i < count; ++i) {
-            CHECK(inode(fds[i]) == inode(sent[i]));
-            CHECK((::fcntl(fds[i], F_GETFL) & O_ACCMODE) == (i % 2 == 0 ? O_RDONLY : O_WRONLY));
-            CHECK(::fcntl(fds[i], F_GETFD) == FD_CLOEXEC);
-            ::close(fds[i]);
+            auto const one = came.take();
+            CHECK(inode(one.get()) == inode(sent[i]));
+            CHECK((::fcntl(one.get(), F_GETFL) & O_ACCMODE) == (i % 2 == 0 ? O_RDONLY : O_WRONLY));
+            CHECK(::fcntl(one.get(), F_GETFD) == FD_CLOEXEC);
         }
     }
 }
 
 TEST_CASE("messages keep their order and do not run into each other") {
-    auto const socket = make_socket();
+    auto const socket = sb::make_channel().value();
     for (int i = 0; i < 10; ++i) REQUIRE(send_message(socket.ours.get(), {i % 2 ? word::stop : word::rules, i}));
     message text;
-    int fds[most_passed];
-    std::size_t count = 0;
+    sb::passed_files came;
     for (int i = 0; i < 10; ++i) {
-        REQUIRE(receive_message(socket.theirs.get(), text, fds, count));
+        REQUIRE(receive_message(socket.theirs.get(), text, came));
         CHECK(text.what == (i % 2 ? word::stop : word::rules));
         CHECK(text.copy == i);
     }
-    CHECK_FALSE(receive_message(socket.theirs.get(), text, fds, count, MSG_DONTWAIT));
-    CHECK(count == 0);
+    CHECK_FALSE(receive_message(socket.theirs.get(), text, came, MSG_DONTWAIT));
+    CHECK(came.left() == 0);
 }
 
 TEST_CASE("when the other end is gone nothing is sent or received, and nobody is killed by it") {
-    auto socket = make_socket();
+    auto socket = sb::make_channel().value();
     REQUIRE(send_message(socket.ours.get(), {word::stop, 1}));
     socket.ours.reset();
     message text;
-    int fds[most_passed];
-    std::size_t count = 99;
-    CHECK(receive_message(socket.theirs.get(), text, fds, count)); // it was sent before
-    CHECK_FALSE(receive_message(socket.theirs.get(), text, fds, count));
-    CHECK(count == 0);
+    sb::passed_files came;
+    CHECK(receive_message(socket.theirs.get(), text, came)); // it was sent before
+    CHECK_FALSE(receive_message(socket.theirs.get(), text, came));
+    CHECK(came.left() == 0);
     CHECK_FALSE(send_message(socket.theirs.get(), {word::done, 0}));
     CHECK_FALSE(send_message(-1, {word::done, 0}));
-    CHECK_FALSE(receive_message(-1, text, fds, count));
+    CHECK_FALSE(receive_message(-1, text, came));
 }
 
 TEST_CASE("what is too short to be a message is none") {
-    auto const socket = make_socket();
+    auto const socket = sb::make_channel().value();
     REQUIRE(::send(socket.ours.get(), "x", 1, 0) == 1);
     message text;
-    int fds[most_passed];
-    std::size_t count = 0;
-    CHECK_FALSE(receive_message(socket.theirs.get(), text, fds, count));
+    sb::passed_files came;
+    CHECK_FALSE(receive_message(socket.theirs.get(), text, came));
 }

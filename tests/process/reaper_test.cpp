@@ -40,16 +40,15 @@ struct bench {
     void order_shell(std::string const& script, int copies = 1) { order({"/bin/sh", "-c", script}, copies); }
     bool start(int copy = 0) {
         int const streams[] = {nothing.get(), out.write.get(), nothing.get()};
-        return send_message(link.socket.get(), {word::start, copy}, streams, 3);
+        return send_message(link.socket.get(), {word::start, copy}, streams);
     }
     bool tell(word what) { return send_message(link.socket.get(), {what, 0}); }
     /// Whether the reaper says that it is done.
     bool done(int within_ms = patience_ms) {
         pollfd said{link.socket.get(), POLLIN, 0};
         message text;
-        int fds[most_passed];
-        std::size_t count = 0;
-        return ::poll(&said, 1, within_ms) == 1 && receive_message(link.socket.get(), text, fds, count) && text.what == word::done;
+        sb::passed_files none;
+        return ::poll(&said, 1, within_ms) == 1 && receive_message(link.socket.get(), text, none) && text.what == word::done;
     }
     bool run(std::string const& script) {
         order_shell(script);

@@ -46,7 +46,7 @@ TEST_CASE("a lane's descriptor is readable as long as there are outcomes to take
     CHECK_FALSE(readable(one));
     CHECK_FALSE(one.take().value());
     job what;
-    for (what.number = 7; what.number < 10; ++what.number) REQUIRE_FALSE(one.start(what).has_error());
+    for (what.number = 7; what.number < 10; ++what.number) REQUIRE_FALSE(one.start({what}).has_error());
     for (std::uint64_t const number : {7u, 8u}) {
         REQUIRE(readable(one));
         CHECK(one.take().value()->number == number);

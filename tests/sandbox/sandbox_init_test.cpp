@@ -207,22 +207,21 @@ TEST_CASE("words are forgotten where the kernel shows them, with variables or wi
 }
 
 TEST_CASE("the first process is heard once it has sent its mounts, and its death before that is an error") {
-    int ends[2];
-    REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
-    sandbox_init heard{1, sb::unique_fd{}, sb::unique_fd{ends[0]}};
-    sb::unique_fd theirs{ends[1]};
+    auto between = sb::make_channel().value();
+    sandbox_init heard{1, sb::unique_fd{}, std::move(between.ours)};
+    auto theirs = std::move(between.theirs);
     auto const mounts = sb::open_file("/proc/self/ns/mnt", O_RDONLY).value();
     int const sent[] = {mounts.get()};
-    REQUIRE(sb::process::send_message(theirs.get(), {sb::process::word::done, 0}, sent, 1));
+    REQUIRE(sb::process::send_message(theirs.get(), {sb::process::word::done, 0}, sent));
     REQUIRE_FALSE(heard.hear().has_error());
     CHECK(heard.mounts);
     CHECK_FALSE(heard.greeting);
     CHECK_FALSE(heard.hear().has_error()); // it is known already
 
     for (bool const speaks : {false, true}) {
-        REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
-        sandbox_init dead{1, sb::unique_fd{}, sb::unique_fd{ends[0]}};
-        theirs = sb::unique_fd{ends[1]};
+        auto other = sb::make_channel().value();
+        sandbox_init dead{1, sb::unique_fd{}, sb::unique_fd{std::move(other.ours)}};
+        theirs = sb::unique_fd{std::move(other.theirs)};
         if (speaks) REQUIRE(sb::process::send_message(theirs.get(), {sb::process::word::done, 0})); // without its mounts
         theirs.reset();
         auto const failed = dead.hear();

@@ -3,6 +3,7 @@
 #pragma once
 #include "support/child.hpp"
 #include "support/kernel.hpp"
+#include "support/payload.hpp"
 #include <sched.h>
 #include <string>
 #include <sys/mount.h>
@@ -17,8 +18,8 @@ inline char const* leave_for_bare_root() {
     auto const user = std::to_string(::geteuid()), group = std::to_string(::getegid());
     if (::unshare(CLONE_NEWNS | (user == "0" ? 0 : CLONE_NEWUSER)) != 0) return "unshare";
     if (user != "0") {
-        (void)kernel::detail::write_to("/proc/self/setgroups", "deny");
-        if (!kernel::detail::write_to("/proc/self/uid_map", user + " " + user + " 1") || !kernel::detail::write_to("/proc/self/gid_map", group + " " + group + " 1")) return "map a user";
+        (void)payload::write_whole("/proc/self/setgroups", "deny");
+        if (!payload::write_whole("/proc/self/uid_map", user + " " + user + " 1") || !payload::write_whole("/proc/self/gid_map", group + " " + group + " 1")) return "map a user";
     }
     if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 || ::mount("none", "/tmp", "tmpfs", 0, "mode=0755") != 0) return "mount a tmpfs";
     if (::mkdir("/tmp/proc", 0755) != 0 || ::mkdir("/tmp/old", 0755) != 0 || ::mount("/proc", "/tmp/proc", nullptr, MS_BIND | MS_REC, nullptr) != 0) return "bind /proc";
