@@ -76,6 +76,14 @@ struct open_place : folder {
     open_place() { REQUIRE(::chmod(path().c_str(), 0777) == 0); }
 };
 
+/// A file system in memory, and in its folder `inner` another.
+void lay_two(findings& is, open_place const& at) {
+    auto const outer = memory(), inner = memory();
+    is.done(attach(is.of(outer, "outer").get(), at.path()), "put outer in place");
+    is(::mkdir((at / "inner").c_str(), 0777) == 0, "no folder");
+    is.done(attach(is.of(inner, "inner").get(), at / "inner"), "put inner in place");
+}
+
 } // namespace
 
 TEST_CASE("a new file system is seen by nobody before it is put in place, and then by everybody", "[mount]") {
@@ -133,10 +141,7 @@ TEST_CASE("a copy of a mount shows the same files with attributes of its own, an
     NEEDS_ISOLATION();
     open_place const at;
     CHECK(inside([&](findings& is) {
-        auto const outer = memory(), inner = memory();
-        is.done(attach(is.of(outer, "outer").get(), at.path()), "put outer in place");
-        is(::mkdir((at / "inner").c_str(), 0777) == 0, "no folder");
-        is.done(attach(is.of(inner, "inner").get(), at / "inner"), "put inner in place");
+        lay_two(is, at);
         is(makes(AT_FDCWD, (at / "file").c_str()) && makes(AT_FDCWD, (at / "inner/deep").c_str()), "no files");
 
         auto const whole = copy_mount(AT_FDCWD, at.path()), alone = copy_mount(AT_FDCWD, at.path(), false);
@@ -163,10 +168,7 @@ TEST_CASE("attributes of what is mounted at a path are set and cleared, with tho
     NEEDS_ISOLATION();
     open_place const at;
     CHECK(inside([&](findings& is) {
-        auto const outer = memory(), inner = memory();
-        is.done(attach(is.of(outer, "outer").get(), at.path()), "put outer in place");
-        is(::mkdir((at / "inner").c_str(), 0777) == 0, "no folder");
-        is.done(attach(is.of(inner, "inner").get(), at / "inner"), "put inner in place");
+        lay_two(is, at);
         auto const set = [&](unsigned long flag) { return std::pair{(flags_of(at.path()) & flag) != 0, (flags_of(at / "inner") & flag) != 0}; };
 
         is.done(change_mount_at(at.path(), MOUNT_ATTR_NOEXEC, 0, false), "set for one");
