@@ -31,6 +31,22 @@ column times(column values, double factor, double more = 0) {
     return values;
 }
 
+/// What an oracle's cases have in common; `more` checks the rest.
+template <class Correlate, class More>
+void each_ranked(char const* cases, char const* coefficient, double close, Correlate correlate, More more) {
+    auto const file = oracle("correlation.json");
+    rank_room room;
+    for (auto const& c : *member(file, cases)->if_array()) {
+        auto const got = correlate(numbers(*member(c, "x")), numbers(*member(c, "y")), room);
+        INFO(got.n << " pairs " << name_of(got.why));
+        REQUIRE(got);
+        CHECK(got.r == Approx(number(c, coefficient)).epsilon(1e-14));
+        CHECK(got.exact == *member(c, "exact")->if_bool());
+        CHECK(got.p == Approx(number(c, "p")).epsilon(got.exact ? 1e-13 : close));
+        more(c, got);
+    }
+}
+
 } // namespace
 
 TEST_CASE("Pearson's correlation agrees with sixty digits, far from nothing and in any unit", "[correlation:oracle]") {
@@ -166,24 +182,15 @@ TEST_CASE("windows that cannot be are refused", "[correlation:degenerate]") {
     CHECK(rolling_correlation(x, std::span{y}.first(2), 2, out) == no_answer::bad_request);
 }
 
-TEST_CASE("Spearman's rho and Kendall's tau-b agree with whole numbers and with all orders counted", "[rank_correlation:oracle]") {
-    auto const file = oracle("correlation.json");
-    rank_room room;
-    auto const agrees = [&](sb::value const& c, rank_correlation_answer const& got, char const* named, double close) {
-        INFO(named << " of " << got.n << " pairs " << name_of(got.why));
-        REQUIRE(got);
-        CHECK(got.r == Approx(number(c, named)).epsilon(1e-14));
-        CHECK(got.exact == *member(c, "exact")->if_bool());
-        CHECK(got.p == Approx(number(c, "p")).epsilon(got.exact ? 1e-13 : close));
-    };
-    for (auto const& c : *member(file, "spearman")->if_array()) {
-        auto const got = spearman(numbers(*member(c, "x")), numbers(*member(c, "y")), room);
-        agrees(c, got, "rho", 1e-9);
+TEST_CASE("Spearman's rho agrees with whole ranks and with all orders counted", "[rank_correlation:oracle]") {
+    each_ranked("spearman", "rho", 1e-9, [](auto const& x, auto const& y, rank_room& room) { return spearman(x, y, room); }, [](sb::value const& c, rank_correlation_answer const& got) {
         if (member(c, "counted")) CHECK(got.p == Approx(number(c, "counted")).margin(0.002).epsilon(0));
         CHECK(got.r == Approx(number(*member(c, "scipy"), "r")).epsilon(1e-13).margin(1e-15));
-    }
-    for (auto const& c : *member(file, "kendall")->if_array())
-        agrees(c, kendall(numbers(*member(c, "x")), numbers(*member(c, "y")), room), "tau", 1e-10);
+    });
+}
+
+TEST_CASE("Kendall's tau-b agrees with whole scores and with all orders counted", "[rank_correlation:oracle]") {
+    each_ranked("kendall", "tau", 1e-10, [](auto const& x, auto const& y, rank_room& room) { return kendall(x, y, room); }, [](auto const&...) {});
 }
 
 TEST_CASE("ranks see order alone, and all of what is in order is as rare as orders allow", "[rank_correlation:property]") {
