@@ -4,7 +4,7 @@
 #include "support/victim.hpp"
 #include <sb/cgroup/cgroup_figures.hpp>
 #include <sb/core/clock.hpp>
-#include <sb/files/workspace.hpp>
+#include <sb/files/session_folder.hpp>
 #include <linux/magic.h>
 #include <sys/prctl.h>
 #include <sys/vfs.h>

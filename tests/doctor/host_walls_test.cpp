@@ -4,6 +4,7 @@
 #include "support/victim.hpp"
 #include <sb/doctor/host_walls.hpp>
 #include <sb/files/path.hpp>
+#include <sb/files/session_folder.hpp>
 #include <sb/files/workspace.hpp>
 #include <cstddef>
 #include <fstream>

@@ -3,7 +3,7 @@
 #include "support/victim.hpp"
 #include <sb/files/folder.hpp>
 #include <sb/files/own_folder.hpp>
-#include <sb/files/workspace.hpp>
+#include <sb/files/session_folder.hpp>
 
 using namespace sb::files;
 using namespace sb::test;

@@ -7,7 +7,7 @@
 #include <sb/cgroup/cgroup_remove.hpp>
 #include <sb/files/copy_tree.hpp>
 #include <sb/files/remove_tree.hpp>
-#include <sb/files/workspace.hpp>
+#include <sb/files/session_folder.hpp>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>

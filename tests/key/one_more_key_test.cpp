@@ -3,7 +3,7 @@
 #include "key/spare_cores.hpp"
 #include "support/catch.hpp"
 #include <sb/key/limits_manual.hpp>
-#include <sb/run/enforce.hpp>
+#include <sb/run/preset_to_limits.hpp>
 
 using namespace sb;
 

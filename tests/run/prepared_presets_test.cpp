@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/fake_backend.hpp"
 #include "support/victim.hpp"
-#include <sb/run/enforce.hpp>
+#include <sb/run/preset_to_limits.hpp>
 #include <sb/run/prepared_presets.hpp>
 #include <algorithm>
 #include <fstream>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include <sb/run/report.hpp>
+#include <sb/run/report_channel.hpp>
+#include <sb/run/output_metric.hpp>
 #include <sb/run/reserved_names.hpp>
 
 using namespace sb::run;

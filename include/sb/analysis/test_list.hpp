@@ -2,7 +2,7 @@
 // The list of all tests that sb-stat offers: name, question, number of samples.
 #pragma once
 #include <sb/analysis/column_pairs.hpp>
-#include <sb/analysis/forecast_test.hpp>
+#include <sb/analysis/forecast_answer.hpp>
 #include <sb/analysis/sample_tests.hpp>
 #include <sb/analysis/series_tests.hpp>
 #include <sb/core/result.hpp>

@@ -13,7 +13,8 @@
 #include <sb/run/command_line.hpp>
 #include <sb/run/payload_environment.hpp>
 #include <sb/run/host_facts.hpp>
-#include <sb/run/inputs.hpp>
+#include <sb/run/standard_input.hpp>
+#include <sb/run/value_settings.hpp>
 #include <sb/run/resume.hpp>
 #include <sb/run/session.hpp>
 #include <cerrno>

@@ -4,7 +4,7 @@
 #include <sb/app/exec_choices.hpp>
 #include <sb/cli/io.hpp>
 #include <sb/files/own_folder.hpp>
-#include <sb/files/workspace.hpp>
+#include <sb/files/session_folder.hpp>
 #include <sb/local/held_lease.hpp>
 #include <sb/local/plain_backend.hpp>
 #include <sb/local/sandbox_backend.hpp>

@@ -7,7 +7,8 @@
 #include <sb/core/open_input.hpp>
 #include <sb/core/printable.hpp>
 #include <sb/key/preset_amounts.hpp>
-#include <sb/run/inputs.hpp>
+#include <sb/run/preset_stream.hpp>
+#include <sb/run/preset_turn.hpp>
 #include <sb/stress/preset_source.hpp>
 #include <optional>
 #include <poll.h>

@@ -10,7 +10,8 @@
 #include <sb/core/units.hpp>
 #include <sb/json/record.hpp>
 #include <sb/run/unapplied_keys.hpp>
-#include <sb/run/report.hpp>
+#include <sb/run/report_channel.hpp>
+#include <sb/run/output_metric.hpp>
 #include <sb/run/session.hpp>
 #include <sb/run/steadiness.hpp>
 #include <sb/run/summary.hpp>

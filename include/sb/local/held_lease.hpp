@@ -18,7 +18,7 @@
 #include <sb/files/folder.hpp>
 #include <sb/files/own_folder.hpp>
 #include <sb/files/remove_tree.hpp>
-#include <sb/files/workspace.hpp>
+#include <sb/files/session_folder.hpp>
 #include <sb/json/dispatch.hpp>
 #include <sb/record/lease.hpp>
 #include <cerrno>

@@ -5,7 +5,7 @@
 #include <sb/core/text.hpp>
 #include <sb/files/copy_tree.hpp>
 #include <sb/files/own_folder.hpp>
-#include <sb/files/workspace.hpp>
+#include <sb/files/session_folder.hpp>
 #include <sb/local/figures.hpp>
 #include <sb/local/worker.hpp>
 #include <sb/run/lane.hpp>

@@ -4,7 +4,7 @@
 #pragma once
 #include <sb/cgroup/cgroup_limits.hpp>
 #include <sb/local/local_backend.hpp>
-#include <sb/run/enforce.hpp>
+#include <sb/run/preset_to_limits.hpp>
 #include <map>
 #include <string>
 

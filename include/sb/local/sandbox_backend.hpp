@@ -10,7 +10,7 @@
 #include <sb/files/own_folder.hpp>
 #include <sb/process/task_limit_here.hpp>
 #include <sb/local/sandbox_site.hpp>
-#include <sb/run/enforce.hpp>
+#include <sb/run/preset_to_limits.hpp>
 #include <sb/local/choose_view.hpp>
 #include <sb/local/hidden_command.hpp>
 #include <sb/local/sandbox_abilities.hpp>

@@ -5,6 +5,7 @@
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <sb/watch/watch.hpp>
+#include <sb/files/session_folder.hpp>
 #include <sb/files/workspace.hpp>
 #include <functional>
 #include <memory>

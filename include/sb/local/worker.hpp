@@ -11,7 +11,7 @@
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/core/last_resort.hpp>
-#include <sb/machine/cpus.hpp>
+#include <sb/machine/home_cpu.hpp>
 #include <sb/local/host_abilities.hpp>
 #include <sb/local/site.hpp>
 #include <sb/local/wire.hpp>

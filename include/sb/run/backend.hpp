@@ -7,6 +7,7 @@
 #include <sb/record/preset.hpp>
 #include <sb/record/run.hpp>
 #include <sb/run/payload_environment.hpp>
+#include <sb/run/find_program.hpp>
 #include <sb/run/lane.hpp>
 #include <map>
 #include <memory>

@@ -9,6 +9,7 @@
 #include <sb/process/limits.hpp>
 #include <sb/run/command_line.hpp>
 #include <sb/run/payload_environment.hpp>
+#include <sb/run/find_program.hpp>
 #include <sb/run/lane.hpp>
 #include <algorithm>
 #include <cstdio>

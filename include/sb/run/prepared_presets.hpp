@@ -9,6 +9,7 @@
 #include <sb/run/backend.hpp>
 #include <sb/run/check.hpp>
 #include <sb/run/payload_environment.hpp>
+#include <sb/run/find_program.hpp>
 #include <cstddef>
 #include <iterator>
 #include <map>

@@ -7,7 +7,7 @@
 #include <sb/record/run.hpp>
 #include <sb/run/backend.hpp>
 #include <sb/run/run_plan.hpp>
-#include <sb/run/report.hpp>
+#include <sb/run/report_channel.hpp>
 #include <sb/run/reserved_names.hpp>
 #include <algorithm>
 #include <optional>

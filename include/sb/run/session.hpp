@@ -15,7 +15,8 @@
 #include <sb/run/run_plan.hpp>
 #include <sb/run/prepared_presets.hpp>
 #include <sb/run/record_of.hpp>
-#include <sb/run/report.hpp>
+#include <sb/run/report_channel.hpp>
+#include <sb/run/output_metric.hpp>
 #include <sb/run/session_loop.hpp>
 #include <sb/run/signal_pipe.hpp>
 #include <algorithm>

@@ -6,6 +6,7 @@
 #include <sb/files/folder.hpp>
 #include <sb/files/mount.hpp>
 #include <sb/files/pinned.hpp>
+#include <sb/files/session_folder.hpp>
 #include <sb/files/workspace.hpp>
 #include <sb/process/payload_user.hpp>
 #include <optional>

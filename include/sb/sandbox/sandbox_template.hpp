@@ -13,7 +13,7 @@
 #include <sb/core/fd.hpp>
 #include <sb/core/sole.hpp>
 #include <sb/filter/filter.hpp>
-#include <sb/machine/cpus.hpp>
+#include <sb/machine/home_cpu.hpp>
 #include <sb/process/payload_user.hpp>
 #include <sb/process/privileges.hpp>
 #include <sb/sandbox/mount_supervisor.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include <sb/analysis/forecast_test.hpp>
+#include <sb/analysis/forecast_answer.hpp>
 #include <cmath>
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include <sb/run/enforce.hpp>
+#include <sb/run/preset_to_limits.hpp>
 #include <algorithm>
 #include <string>
 #include <vector>
