@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The folders of a sandbox without a sandbox: a child makes them in memory of its own, where nobody else takes or frees a byte.
 #include "support/sandbox_slot.hpp"
+#include <ctime>
 #include <functional>
 #include <sb/files/mount.hpp>
 #include <sb/process/tried.hpp>
 #include <sb/sandbox/scratch_view.hpp>
 #include <string>
+#include <utility>
 
 using namespace sb::sandbox;
 using namespace sb::test;
@@ -32,6 +34,16 @@ struct space {
     bool has(char const* path) const { return ::faccessat(root.get(), path, F_OK, AT_SYMLINK_NOFOLLOW) == 0; }
 };
 
+/// Before Linux 6.13 the times of files are those of the last tick: what happens within one cannot be told apart.
+void wait_for_tick() {
+    auto const now = [] {
+        timespec t{};
+        ::clock_gettime(CLOCK_REALTIME_COARSE, &t);
+        return std::pair{t.tv_sec, t.tv_nsec};
+    };
+    for (auto const before = now(); now() == before;) {}
+}
+
 /// What the view says when a run has done this; "before" is there when it is told to remember.
 std::string after(std::function<bool(space&)> const& run, std::function<bool(space&)> const& before = [](space&) { return true; }) {
     auto const said = sb::process::tried_inside(sb::process::choose_payload_user().value(), CLONE_NEWNS, [&]() -> sb::result<std::string> {
@@ -39,6 +51,7 @@ std::string after(std::function<bool(space&)> const& run, std::function<bool(spa
         if (!before(here)) return sb::last_error("prepare");
         here.view.remember();
         if (!here.view.untouched()) return sb::system_error("touched before the run");
+        wait_for_tick();
         if (!run(here)) return sb::last_error("run");
         if (here.view.untouched()) return std::string{"untouched"};
         if (!here.view.tidy()) return std::string{"neither"};
