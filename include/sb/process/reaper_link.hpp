@@ -38,7 +38,8 @@ struct reaper_link {
         ::shutdown(socket.get(), SHUT_RDWR); // the next check of its sandbox then sees it as gone, however long it takes to die
     }
 
-    /// A reaper without a namespace. It is forked from this process and is its child.
+    /// A reaper without a namespace. It is forked from this process and is its child. It learns of our death by the socket alone:
+    /// a death signal would kill it before it has killed the processes that fled from their parents.
     static result<reaper_link> fork_here(order_room& room) {
         SB_TRY(auto between, make_channel());
         reaper_link made;
@@ -48,7 +49,6 @@ struct reaper_link {
         if (made.pid < 0) return last_error("fork");
         if (made.pid > 0) return made;
         made.socket.reset();
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         ::prctl(PR_SET_NAME, "sb-exec reaper");
         if (::getppid() == parent)
             if (auto mine = reaper::make(std::move(between.theirs), room, false, reaper_files::open()); !mine.has_error()) mine->serve();
