@@ -216,7 +216,7 @@ TEST_CASE("what acts has a row in the manual, and what does not act yet says why
         INFO(k->name);
         CHECK(k->acts() == !k->manual.how.empty());
         if (k->why_not)
-            for (bool const walls : {false, true}) CHECK(k->why_not({.walls = walls}).starts_with("needs "));
+            for (bool const sandboxed : {false, true}) CHECK(k->why_not({.sandboxed = sandboxed}).starts_with("needs "));
     }
 }
 
@@ -237,7 +237,7 @@ TEST_CASE("what holds where a preset is silent is what help and manual say") {
     for (auto const& each : rows) {
         INFO(each.key.name);
         setup to;
-        CHECK(each.key.by_default({.walls = true, .tree_pids = true, .memory_bytes = std::int64_t{8} << 30, .jobs = 4}, to)->achieved == each.is);
+        CHECK(each.key.by_default({.sandboxed = true, .tree_pids = true, .memory_bytes = std::int64_t{8} << 30, .jobs = 4}, to)->achieved == each.is);
         CHECK(each.key.manual.how.find(each.manual) != std::string_view::npos);
         CHECK(cat(each.key.help, each.key.note).find(each.help) != std::string::npos);
     }
@@ -254,7 +254,7 @@ TEST_CASE("a plan takes the amount that its key is read as") {
         setup to;
         auto const v = value_of_text(*k, k->in == unit::word ? k->words.substr(0, k->words.find(' ')) : k->ladder.substr(0, k->ladder.find(' ')));
         REQUIRE(v.has_value());
-        CHECK_FALSE(k->plan(sb::key::read(*k, *v).value(), {.walls = true, .tree_memory = true, .tree_cores = true}, to).by.empty());
+        CHECK_FALSE(k->plan(sb::key::read(*k, *v).value(), {.sandboxed = true, .tree_memory = true, .tree_cores = true}, to).by.empty());
     }
 }
 

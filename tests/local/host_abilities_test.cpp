@@ -8,9 +8,9 @@ using namespace sb::local;
 
 TEST_CASE("a key learns from this process what it may use, and keeps what it knew of the backend") {
     sb::key::host known;
-    known.walls = known.tree_pids = true, known.why_no_memory = "why", known.memory_bytes = 7, known.jobs = 3, known.files = 12345;
+    known.sandboxed = known.tree_pids = true, known.why_no_memory = "why", known.memory_bytes = 7, known.jobs = 3, known.files = 12345;
     auto const seen = as_seen_here(known);
-    CHECK(seen.walls);
+    CHECK(seen.sandboxed);
     CHECK(seen.tree_pids);
     CHECK_FALSE(seen.tree_memory);
     CHECK(seen.why_no_memory == "why");

@@ -67,7 +67,7 @@ TEST_CASE("a key that acts in no backend is informational, and none that acts is
 
 TEST_CASE("the keys that are said to act today are those that act where all can be had") {
     sb::key::host all_there;
-    all_there.walls = all_there.tree_memory = all_there.tree_pids = all_there.tree_cores = true;
+    all_there.sandboxed = all_there.tree_memory = all_there.tree_pids = all_there.tree_cores = true;
     all_there.memory_bytes = std::int64_t{8} << 30;
     for (auto const* k : sb::key::list) {
         if (k == &sb::key::os_type) continue; // linux is where it runs in any case, and no other acts
@@ -83,7 +83,7 @@ TEST_CASE("the keys that are said to act today are those that act where all can 
 
 TEST_CASE("of a limit beyond the machine what there is is held, unless it was given by hand") {
     sb::key::host small;
-    small.walls = small.tree_memory = small.tree_pids = true;
+    small.sandboxed = small.tree_memory = small.tree_pids = true;
     small.memory_bytes = std::int64_t{2} << 30, small.pids = 32768;
     auto const ask = [&](sb::object keys) {
         sb::preset_record preset;
@@ -116,7 +116,7 @@ TEST_CASE("of a limit beyond the machine what there is is held, unless it was gi
 
 TEST_CASE("the files of a workspace follow from its size and the tree's memory, whichever is said first") {
     sb::key::host all_there;
-    all_there.walls = all_there.tree_memory = all_there.tree_pids = true;
+    all_there.sandboxed = all_there.tree_memory = all_there.tree_pids = true;
     all_there.memory_bytes = std::int64_t{8} << 30, all_there.jobs = 1;
     auto const files = [&](sb::object keys) {
         sb::preset_record preset;
@@ -140,7 +140,7 @@ TEST_CASE("the files of a workspace follow from its size and the tree's memory, 
 
 TEST_CASE("the files of a whole run are counted where its processes could have more than its part of the machine's") {
     sb::key::host here;
-    here.walls = here.tree_pids = true;
+    here.sandboxed = here.tree_pids = true;
     here.files = 2'000'000, here.mappings = 65'530;
     auto const ask = [&](sb::object keys) {
         sb::preset_record preset;

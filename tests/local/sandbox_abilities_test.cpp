@@ -17,7 +17,7 @@ std::int64_t number_in(char const* path) { return std::stoll(text_of(path)); }
 TEST_CASE("a sandbox knows the size of the machine from the kernel") {
     sb::key::host can;
     learn_machine(can);
-    CHECK(can.walls);
+    CHECK(can.sandboxed);
     CHECK(can.memory_bytes == std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE));
     CHECK(can.pids == number_in("/proc/sys/kernel/pid_max"));
     CHECK(can.files == number_in("/proc/sys/fs/file-max"));

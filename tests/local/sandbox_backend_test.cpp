@@ -139,7 +139,7 @@ TEST_CASE("a backend that sandboxes says what it isolates, and finds programs as
     CHECK(seen.hidden(at.real("out") + "/tool"));
     CHECK(seen.outlasts_a_run("/usr/bin"));
     CHECK_FALSE(seen.outlasts_a_run(at.real("work")));
-    CHECK(with->can().walls);
+    CHECK(with->can().sandboxed);
     CHECK(with->can().jobs == 1);
 }
 

@@ -19,7 +19,7 @@ struct planning_backend final : backend {
     sb::result<enforcement> plan(sb::key::preset const& preset, overrides const& wins) const override {
         ++asked;
         sb::key::host can{.cpus = 2};
-        can.walls = can.tree_memory = true, can.memory_bytes = std::int64_t{1} << 30;
+        can.sandboxed = can.tree_memory = true, can.memory_bytes = std::int64_t{1} << 30;
         return enforce(preset, wins, can);
     }
     sight seen() const override {

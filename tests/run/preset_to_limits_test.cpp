@@ -70,7 +70,7 @@ TEST_CASE("a limit that holds for each process alone is told as loose") {
     REQUIRE(got.loose.size() == 1);
     CHECK(got.loose[0].starts_with("MEMORY_LIMIT holds for each process"));
     key::host can{.cpus = 4};
-    can.walls = can.tree_memory = true;
+    can.sandboxed = can.tree_memory = true;
     auto const whole = ask({{"MEMORY_LIMIT", "64Mi"}}, can).value();
     CHECK(whole.setup.tree_memory_bytes == 64 << 20);
     CHECK(std::none_of(whole.loose.begin(), whole.loose.end(), [](auto const& each) { return each.starts_with("MEMORY_LIMIT"); }));
@@ -78,7 +78,7 @@ TEST_CASE("a limit that holds for each process alone is told as loose") {
 
 TEST_CASE("a limit beyond the machine is lowered if a preset wants it, and refused if it was given by hand") {
     key::host can{.cpus = 4};
-    can.walls = can.tree_memory = true, can.memory_bytes = std::int64_t{1} << 30;
+    can.sandboxed = can.tree_memory = true, can.memory_bytes = std::int64_t{1} << 30;
     auto const lowered = ask({{"MEMORY_LIMIT", "4Gi"}}, can).value();
     CHECK(lowered.lowered == list{"MEMORY_LIMIT 4Gi is more than this machine has; capped at 1.0 GiB"});
     CHECK(lowered.setup.tree_memory_bytes == std::int64_t{1} << 30);

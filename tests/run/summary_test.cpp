@@ -80,6 +80,8 @@ TEST_CASE("the last lines of a text come in their order, without the empty ones 
     CHECK(last_lines("a\nb\nc\n", 2) == lines{"b", "c"});
     CHECK(last_lines("a\nb\n\n\n", 5) == lines{"a", "b"});
     CHECK(last_lines("a\n\nb", 5) == lines{"a", "", "b"});
+    CHECK(last_lines("a", 10) == lines{"a"});
+    CHECK(last_lines("", 10).empty());
     CHECK(last_lines("a", 1) == lines{"a"});
     CHECK(last_lines("a\nb", 0).empty());
     CHECK(last_lines("", 3).empty());

@@ -8,7 +8,7 @@ namespace sb::key {
 
 namespace detail {
 constexpr std::string_view no_thread_limit(host const& here) noexcept {
-    return here.walls ? "needs fault injection; PIDS_LIMIT limits processes and threads" : "needs a pids control group: RLIMIT_NPROC counts the user's processes, not those of the run";
+    return here.sandboxed ? "needs fault injection; PIDS_LIMIT limits processes and threads" : "needs a pids control group: RLIMIT_NPROC counts the user's processes, not those of the run";
 }
 } // namespace detail
 

@@ -8,13 +8,13 @@ namespace sb::key {
 
 namespace detail {
 inline outcome plan_disk(bytes limit, host const& here, setup& to) {
-    if (!here.walls) return not_here("needs a workspace of limited size; the plain backend writes to the host's file systems");
+    if (!here.sandboxed) return not_here("needs a workspace of limited size; the plain backend writes to the host's file systems");
     to.scratch_bytes = limit.count;
     return holds(limit.count, "size of a tmpfs");
 }
 /// Half of the memory for all concurrent runs: what they write must not bring the machine down.
 inline std::optional<outcome> default_disk(host const& here, setup& to) {
-    if (!here.walls) return std::nullopt;
+    if (!here.sandboxed) return std::nullopt;
     auto const share = here.memory_bytes / 2 / std::max(here.jobs, 1);
     return plan_disk({std::max<std::int64_t>(share & ~std::int64_t{0xfffff}, 1 << 20)}, here, to);
 }

@@ -11,7 +11,7 @@ struct host {
     static constexpr std::int64_t unlimited = -1;
 
     bool limits = true; ///< any limit at all beyond the clock and the pipes
-    bool walls = false; ///< a sandbox: namespaces, a root of its own, a filter
+    bool sandboxed = false; ///< a sandbox: namespaces, a root of its own, a filter
     bool tree_memory = false, tree_pids = false, tree_cores = false, tree_time = false; ///< control groups
     bool numbered_pids = false; ///< if no group counts processes, namespaces can
     std::string why_no_memory = {}, why_no_pids = {}, why_no_cores = {}, why_no_numbers = {};

@@ -8,7 +8,7 @@ namespace sb::key {
 
 namespace detail {
 constexpr std::string_view no_faulty_link(host const& here) noexcept {
-    return here.walls ? "needs fault injection in the sandbox's network, which has only a loopback" : "needs a network namespace; the plain backend shares the host's network";
+    return here.sandboxed ? "needs fault injection in the sandbox's network, which has only a loopback" : "needs a network namespace; the plain backend shares the host's network";
 }
 inline constexpr std::string_view link_rates = "1Mbps 5Mbps 10Mbps 50Mbps 100Mbps";
 } // namespace detail

@@ -14,14 +14,14 @@ inline constexpr std::int64_t least_open_files = 64; ///< on every machine
 inline outcome plan_open_files(integer limit, host const& here, setup& to) {
     // counting does not see files under way in sockets, and the kernel lets a user have as many of them as this limit
     auto const most = here.kept_files / 4;
-    to.open_files = here.walls && most > 0 ? std::min(limit.count, std::max(most, least_open_files)) : limit.count;
+    to.open_files = here.sandboxed && most > 0 ? std::min(limit.count, std::max(most, least_open_files)) : limit.count;
     auto const held = here.most_open_files == host::unlimited ? to.open_files : std::min(to.open_files, here.most_open_files);
     return holds(held, "RLIMIT_NOFILE, each process");
 }
 /// Files are counted if the processes of all concurrent runs could have more than their part of the machine's table. A
 /// mapping may keep a closed file.
 inline void finish_open_files(outcome& told, host const& here, setup& to) {
-    if (!here.walls || here.kept_files <= 0) return;
+    if (!here.sandboxed || here.kept_files <= 0) return;
     auto const jobs = std::max(here.jobs, 1);
     auto const processes = std::max({to.tree_pids, to.numbered_pids, to.user_processes});
     auto const most_each = static_cast<double>(to.open_files + here.mappings);

@@ -26,14 +26,14 @@ inline outcome plan_pids_with(std::int64_t count, bool may_number, host const& h
     return told;
 }
 inline outcome plan_pids(integer limit, host const& here, setup& to) {
-    if (!here.walls) return not_here("needs a pids control group: RLIMIT_NPROC counts the user's processes, not those of the run");
+    if (!here.sandboxed) return not_here("needs a pids control group: RLIMIT_NPROC counts the user's processes, not those of the run");
     bool const beyond = here.pids > 0 && limit.count > here.pids;
     auto told = plan_pids_with(beyond ? here.pids : limit.count, true, here, to);
     if (beyond) told.machine = cat(here.pids, " processes"), told.lowered = true;
     return told;
 }
 inline std::optional<outcome> default_pids_limit(host const& here, setup& to) {
-    if (!here.walls) return std::nullopt;
+    if (!here.sandboxed) return std::nullopt;
     return plan_pids_with(default_pids.count, false, here, to); // without a request, no run pays for a sandbox of its own
 }
 inline constexpr end_rule pids_ends[] = {

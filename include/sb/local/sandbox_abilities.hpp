@@ -11,7 +11,7 @@
 namespace sb::local {
 
 inline void learn_machine(key::host& can) {
-    can.walls = true;
+    can.sandboxed = true;
     auto const size = cgroup::machine_size::read();
     can.memory_bytes = size.memory_bytes, can.pids = size.pids;
     can.files = machine::most_files_here(), can.mappings = machine::most_mappings_here();

@@ -38,17 +38,17 @@ public:
         for (int i = 0; i < jobs; ++i) {
             auto const number = static_cast<std::size_t>(i);
             worker_cpus const cpus{jobs < usable, jobs == usable ? machine::home_cpu{number, jobs - 1} : machine::home_cpu{}};
-            auto made = worker::make(*pool.folder_, number, pool.slots_, make_site, cpus);
+            auto made = worker::make(*pool.folder_, number, pool.workers_, make_site, cpus);
             if (made.has_error()) return made.error();
-            pool.slots_.push_back(std::move(*made));
+            pool.workers_.push_back(std::move(*made));
         }
         return pool;
     }
     /// Builds all sites for runs at this level; the first error when one cannot be built.
     result<void> prepare(int level) {
-        for (auto& each : slots_) SB_CHECK(each.send_prepare(level));
+        for (auto& each : workers_) SB_CHECK(each.send_prepare(level));
         result<void> prepared{};
-        for (auto& each : slots_)
+        for (auto& each : workers_)
             if (auto const done = each.receive(); done.has_error() && !prepared.has_error()) prepared = done.error();
         return prepared;
     }
@@ -57,17 +57,17 @@ public:
     ~worker_pool() {
         if (folder_) close();
     }
-    std::vector<worker>& workers() noexcept { return slots_; }
+    std::vector<worker>& workers() noexcept { return workers_; }
     files::session_folder& folder() noexcept { return *folder_; }
 
     /// Ends the workers, whatever they do, and all that is left of their runs.
     void close() {
-        for (auto& each : slots_) ::kill(each.pid(), SIGTERM), each.hang_up();
+        for (auto& each : workers_) ::kill(each.pid(), SIGTERM), each.hang_up();
         auto const until = monotonic_ns() + most_ending_ns;
         bool cleared_up = true;
-        for (auto const& each : slots_) cleared_up = each.await_end(until) && cleared_up;
+        for (auto const& each : workers_) cleared_up = each.await_end(until) && cleared_up;
         if (!cleared_up) end_orphans();
-        slots_.clear();
+        workers_.clear();
         folder_.reset();
         if (!adopted_before_) ::prctl(PR_SET_CHILD_SUBREAPER, 0);
     }
@@ -81,7 +81,7 @@ private:
     void end_orphans() const {
         auto const is_ours = [&](pid_t child) {
             auto const group = ::getpgid(child);
-            if (std::any_of(slots_.begin(), slots_.end(), [&](auto const& each) { return each.pid() == group; })) return true;
+            if (std::any_of(workers_.begin(), workers_.end(), [&](auto const& each) { return each.pid() == group; })) return true;
             return ::getsid(child) != ::getsid(0) && std::find(others_.begin(), others_.end(), child) == others_.end();
         };
         for (;;) {
@@ -101,7 +101,7 @@ private:
     int adopted_before_ = 0;
     std::vector<pid_t> others_; // children that were there before
     std::unique_ptr<files::session_folder> folder_;
-    std::vector<worker> slots_;
+    std::vector<worker> workers_;
 };
 
 } // namespace sb::local

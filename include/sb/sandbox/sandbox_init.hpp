@@ -246,12 +246,12 @@ inline result<sandbox_init> start_init(init_plan& plan, std::string const& root,
     }
     ours.reset();
     process::reaper_files files;
-    auto const walls = detail::wall_in(plan, root, socket, theirs, files);
-    if (walls.has_error()) {
+    auto const enclosed = detail::wall_in(plan, root, socket, theirs, files);
+    if (enclosed.has_error()) {
         pollfd supervisor{theirs.get(), 0, 0};
         if (::poll(&supervisor, 1, 0) > 0) ::_exit(1); // it ended before the restrictions were in force, and has reported the reason itself
         (void)process::send_message(socket, {process::word::stop, 0});
-        (void)!::send(socket, walls.error().what.data(), walls.error().what.size(), MSG_NOSIGNAL);
+        (void)!::send(socket, enclosed.error().what.data(), enclosed.error().what.size(), MSG_NOSIGNAL);
         ::_exit(1);
     }
     auto const* const filter = plan.filter;
