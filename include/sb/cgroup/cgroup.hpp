@@ -248,7 +248,7 @@ private:
     /// Takes the controllers back from the two folders, which are empty: a group that hands down controllers cannot hold
     /// processes.
     result<void> join() {
-        SB_CHECK(hand_down(joined(hands_down_, " ", [](std::string const& each) { return "-" + each.substr(1); })));
+        SB_CHECK(hand_down(joined(hands_down_, " ", [](std::string const& each) { return cat("-", each.substr(1)); })));
         divided_ = false;
         held_.reset(); // limits disappear with the controllers
         return {};
