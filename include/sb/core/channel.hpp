@@ -3,6 +3,7 @@
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
@@ -55,6 +56,7 @@ iovec bytes_of(Plain const& what) noexcept {
 
 /// Sends one message made of `parts`, with at most `most_passed` files, which stay open here. False if it was not sent as a whole.
 inline bool send_packet(int socket, std::initializer_list<iovec> parts, std::span<int const> files = {}) noexcept {
+    if (files.size() > most_passed) return errno = EINVAL, false;
     alignas(cmsghdr) char control[CMSG_SPACE(most_passed * sizeof(int))];
     msghdr all{};
     all.msg_iov = const_cast<iovec*>(parts.begin()), all.msg_iovlen = parts.size();

@@ -3,8 +3,10 @@
 #pragma once
 #include <sb/core/channel.hpp>
 #include <sb/core/fd.hpp>
+#include <sb/process/close_all_but.hpp>
 #include <sb/process/reaper.hpp>
 #include <sb/process/reaper_messages.hpp>
+#include <array>
 #include <csignal>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -39,7 +41,8 @@ struct reaper_link {
     }
 
     /// A reaper without a namespace. It is forked from this process and is its child. It learns of our death by the socket alone:
-    /// a death signal would kill it before it has killed the processes that fled from their parents.
+    /// a death signal would kill it before it has killed the processes that fled from their parents. It keeps no other descriptor
+    /// of ours, so that whoever talks to us hears of our death, too, before the reaper has ended.
     static result<reaper_link> fork_here(order_room& room) {
         SB_TRY(auto between, make_channel());
         reaper_link made;
@@ -49,6 +52,7 @@ struct reaper_link {
         if (made.pid < 0) return last_error("fork");
         if (made.pid > 0) return made;
         made.socket.reset();
+        close_all_but(std::array{between.theirs.get()});
         ::prctl(PR_SET_NAME, "sb-exec reaper");
         if (::getppid() == parent)
             if (auto mine = reaper::make(std::move(between.theirs), room, false, reaper_files::open()); !mine.has_error()) mine->serve();

@@ -183,7 +183,9 @@ private:
             session_loop::calls use;
             use.busy = [this](std::size_t i) { return !queues_[i].places.empty(); };
             use.due_ns = [this](std::size_t i) { return due_ns(queues_[i]); };
-            use.has_enough = [this](std::size_t i) { return queues_[i].places.size() > most_ahead / 2; };
+            use.has_enough = [this](std::size_t i) { // as long as its runs are short: behind a long one nobody need wake up
+                return queues_[i].places.size() > most_ahead / 2 && monotonic_ns() - queues_[i].begun_ns < 4 * session_loop::nap_ns;
+            };
             use.ready = [this](std::size_t i) { return take_answers(i); };
             use.overdue = [this](std::size_t i) {
                 lanes_[i]->stop();
@@ -203,7 +205,7 @@ private:
     /// Gives a lane the runs that it should have queued, once half of them are done.
     result<void> fill(std::size_t i) {
         auto& queue = queues_[i];
-        if (2 * queue.places.size() > queue.ahead) return {};
+        if (2 * queue.places.size() > queue.ahead || signal_pipe::first() != 0) return {};
         auto const many_left = plan_.size() - next_ > queues_.size() * most_ahead;
         std::vector<job> begun;
         while (open_ && next_ < plan_.size() && queue.places.size() < (many_left ? queue.ahead : std::min(queue.ahead, few_ahead))) {

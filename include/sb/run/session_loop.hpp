@@ -67,10 +67,12 @@ private:
             bool ended = false;
             clock.expires_at(decltype(clock)::time_point::min());
             clock.async_wait([&](auto) { ended = true; });
-            io.poll();
+            while (!ended && io.run_one_for(std::chrono::milliseconds{100}) > 0) {}
+            bool const are_there = ended;
+            clock.cancel();
+            io.poll(); // `ended` must outlive its handler
             io.restart();
-            if (!ended) clock.cancel(), io.poll();
-            return ended;
+            return are_there;
         }
         boost::asio::io_context io{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE}; // one thread
         std::vector<borrowed> each_lane;
@@ -91,7 +93,9 @@ private:
 
     result<void> run() {
         by_->signals.at.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](auto code) {
-            if (!code) by_->io.stop();
+            if (code) return;
+            if (auto const done = take_last(); done.has_error()) fail(done.error());
+            else by_->io.stop();
         });
         watch_clock();
         for (std::size_t i = 0; i < size_; ++i) wait_for(i);
@@ -159,6 +163,12 @@ private:
             if (auto const due = use_.busy(i) ? use_.due_ns(i) : std::nullopt; due) left = known ? std::min(left, *due - now) : *due - now, known = true;
         return std::max<std::int64_t>(left, 0);
     }
+    /// After a signal: runs that have ended are recorded.
+    result<void> take_last() {
+        for (std::size_t i = 0; i < size_; ++i)
+            if (use_.busy(i)) SB_CHECK(use_.ready(i));
+        return {};
+    }
     /// An error when an answer is overdue that has not come.
     result<void> take_late() {
         auto const now = monotonic_ns();
@@ -181,7 +191,7 @@ private:
             for (std::size_t i = 0; i < size_; ++i) waiting[i] = {use_.busy(i) ? descriptors[i] : -1, POLLIN, 0};
             auto const left_ms = static_cast<int>(std::min<std::int64_t>(left_ns() / 1'000'000 + 1, 60'000));
             if (::poll(waiting.data(), waiting.size(), left_ms) < 0) continue;
-            if (waiting[size_].revents) return {};
+            if (waiting[size_].revents) return take_last();
             for (std::size_t i = 0; i < size_; ++i)
                 if (waiting[i].revents) SB_CHECK(use_.ready(i));
             SB_CHECK(take_late());

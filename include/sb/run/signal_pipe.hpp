@@ -30,8 +30,9 @@ public:
         for (auto const each : processes) {
             if (each <= 0 || s.count >= most_processes) continue;
             // a descriptor means this process even after it has ended and its number is somebody else's
-            auto& end = made.processes_.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, each, 0)));
-            s.processes[s.count++] = {each, end.get()};
+            if (made.processes_.size() < most_descriptors) made.processes_.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, each, 0)));
+            auto const n = static_cast<std::size_t>(s.count);
+            s.processes[s.count++] = {each, n < made.processes_.size() ? made.processes_[n].get() : -1};
         }
         for (std::size_t i = 0; i < std::size(signals); ++i) {
             struct sigaction act {};
@@ -60,6 +61,7 @@ private:
     signal_pipe() = default;
     static constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
     static constexpr int most_processes = 1024;
+    static constexpr std::size_t most_descriptors = 128; // other lanes need theirs
     struct shared {
         volatile int pipe = -1;
         volatile int first = 0;

@@ -12,6 +12,7 @@
 #include <sb/files/mount.hpp>
 #include <sb/filter/filter.hpp>
 #include <sb/filter/levels.hpp>
+#include <sb/process/close_all_but.hpp>
 #include <sb/process/payload_user.hpp>
 #include <sb/process/reaper.hpp>
 #include <sb/process/signals.hpp>
@@ -142,18 +143,6 @@ inline result<void> read_only_root() {
     return {};
 }
 
-template <std::size_t Count>
-void close_all_but(std::array<int, Count> kept) noexcept {
-    std::sort(kept.begin(), kept.end());
-    unsigned next = 3;
-    for (int const fd : kept) {
-        if (fd < 3) continue;
-        if (static_cast<unsigned>(fd) > next) ::syscall(SYS_close_range, next, static_cast<unsigned>(fd) - 1, 0u);
-        next = static_cast<unsigned>(fd) + 1;
-    }
-    ::syscall(SYS_close_range, next, ~0u, 0u);
-}
-
 /// Enters a user namespace below the supervisor's, which owns all the other namespaces: whatever right a payload got there,
 /// it would have none over them. In it the kernel refuses further user namespaces, and allows only a part of what each user
 /// of the host may have. `knobs` is /proc/sys/user.
@@ -255,7 +244,7 @@ inline result<sandbox_init> start_init(init_plan& plan, std::string const& root,
         ::_exit(1);
     }
     auto const* const filter = plan.filter;
-    detail::close_all_but(std::array{socket, files.io.get(), files.last_pid.get()});
+    process::close_all_but(std::array{socket, files.io.get(), files.last_pid.get()});
     auto mine = process::reaper::make(unique_fd{socket}, room, true, std::move(files));
     if (mine.has_error() || (filter && filter::install(*filter) < 0)) ::_exit(1);
     mine->serve();
