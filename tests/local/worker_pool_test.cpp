@@ -16,11 +16,13 @@ namespace {
 /// A child that lives until it is killed; in a session of its own if asked.
 struct bystander {
     explicit bystander(bool own_session) : pid{::fork()} {
-        if (pid > 0) return;
+        if (pid != 0) return;
         if (own_session) ::setsid();
         for (;;) ::pause();
     }
-    ~bystander() { ::kill(pid, SIGKILL), ::waitpid(pid, nullptr, 0); }
+    ~bystander() {
+        if (pid > 0) ::kill(pid, SIGKILL), ::waitpid(pid, nullptr, 0); // -1 would be everybody
+    }
     bool alive() const { return ::waitpid(pid, nullptr, WNOHANG) == 0; }
     pid_t pid;
 };

@@ -25,7 +25,9 @@ struct sleeper {
         if (pid == 0)
             for (;;) ::pause();
     }
-    ~sleeper() { ::kill(pid, SIGKILL), ::waitpid(pid, nullptr, 0); }
+    ~sleeper() {
+        if (pid > 0) ::kill(pid, SIGKILL), ::waitpid(pid, nullptr, 0); // -1 would be everybody
+    }
 };
 
 } // namespace
