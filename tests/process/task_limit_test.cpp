@@ -142,6 +142,14 @@ TEST_CASE("whether namespaces can hold the limit is found out by trying, and the
     CHECK(nobody.has_error());
 }
 
+TEST_CASE("the trial changes nothing of the machine's own numbers, also when root asks for itself", "[sandbox]") {
+    NEEDS_ISOLATION();
+    auto const largest = [] { return kernel::text_of("/proc/sys/kernel/pid_max"); };
+    auto const before = largest();
+    (void)can_limit_tasks({::geteuid(), ::getegid()});
+    CHECK(largest() == before);
+}
+
 TEST_CASE("numbers that were given are counted by the caller's namespace, each once", "[sandbox]") {
     NEEDS_ISOLATION();
     auto const said = tried_inside(choose_payload_user().value(), CLONE_NEWPID, []() -> sb::result<std::string> {

@@ -15,12 +15,14 @@
 #include <charconv>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <fcntl.h>
 #include <sched.h>
 #include <string>
 #include <string_view>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,9 +42,17 @@ inline bool write_knob(char const* path, std::string_view text) {
     return n == static_cast<ssize_t>(text.size());
 }
 
+/// Does each process namespace have a pid_max of its own? Before Linux 6.14 there is one for the whole machine, and root could
+/// change it from inside a namespace.
+inline bool numbers_are_separate() noexcept {
+    utsname here{};
+    int major = 0, minor = 0;
+    return ::uname(&here) == 0 && std::sscanf(here.release, "%d.%d", &major, &minor) == 2 && (major > 6 || (major == 6 && minor >= 14));
+}
 /// In the first process of a namespace: leaves numbers for so many tasks. False, with errno, where the kernel has one limit
 /// for all namespaces.
 inline bool leave_numbers_for(std::int64_t tasks) {
+    if (!numbers_are_separate()) return errno = EACCES, false;
     return write_knob(last_number, cat(first_number + 1)) && write_knob("/proc/sys/kernel/pid_max", cat(first_number + tasks));
 }
 
