@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/child.hpp"
+#include "support/files.hpp"
 #include "support/victim.hpp"
 #include <sb/files/folder.hpp>
 #include <sb/files/own_folder.hpp>
@@ -20,10 +21,6 @@ std::string why(std::string const& path) {
     auto const found = own_folder::open(path, for_temporary);
     if (!found.has_error()) return {};
     return (found.error().on == sb::blame::caller ? "caller: " : "system: ") + found.error().what;
-}
-bool exists(std::string const& path) {
-    struct stat facts {};
-    return ::lstat(path.c_str(), &facts) == 0;
 }
 bool is_root() {
     if (::geteuid() == 0) return true;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/files.hpp"
 #include "support/victim.hpp"
 #include <sb/files/folder.hpp>
 #include <sb/files/session_folder.hpp>
@@ -9,13 +10,6 @@
 
 using namespace sb::test;
 using sb::files::session_folder;
-
-namespace {
-bool exists(std::string const& path) {
-    struct stat facts {};
-    return ::lstat(path.c_str(), &facts) == 0;
-}
-} // namespace
 
 TEST_CASE("a session's folder is private and goes with it") {
     folder base;

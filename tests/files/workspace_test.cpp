@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/files.hpp"
 #include "support/victim.hpp"
 #include <sb/files/folder.hpp>
 #include <sb/files/session_folder.hpp>
@@ -10,13 +11,6 @@
 
 using namespace sb::test;
 using sb::files::session_folder;
-
-namespace {
-bool exists(std::string const& path) {
-    struct stat facts {};
-    return ::lstat(path.c_str(), &facts) == 0;
-}
-} // namespace
 
 TEST_CASE("HOME and TMPDIR are used again when nothing touched them, and renewed when something did") {
     folder base;

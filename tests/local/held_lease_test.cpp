@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Leases: what a killed session left is found and cleared away; nothing else is.
 #include "support/group.hpp"
+#include "support/files.hpp"
 #include "support/victim.hpp"
 #include <sb/cgroup/cgroup_host.hpp>
 #include <sb/local/held_lease.hpp>
@@ -15,15 +16,6 @@ using sb::local::sweep_leases;
 
 namespace {
 
-bool exists(std::string const& path) {
-    struct stat facts {};
-    return ::lstat(path.c_str(), &facts) == 0;
-}
-void put(std::string const& path, std::string_view text) {
-    auto const file = sb::open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    REQUIRE_FALSE(file.has_error());
-    REQUIRE(::write(file->get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
-}
 std::vector<std::string> names(std::string const& path) {
     auto const fd = sb::files::open_folder(AT_FDCWD, path.c_str());
     auto all = sb::files::names_in(fd.get()).value();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/shell_job.hpp"
 #include "support/victim.hpp"
 #include <sb/local/local_lane.hpp>
 #include <sb/local/worker_pool.hpp>
@@ -10,18 +11,10 @@
 #include <unistd.h>
 
 using namespace sb::local;
+using sb::test::shell_job;
 
 namespace {
 
-sb::run::job shell(std::string const& script, std::uint64_t number = 1) {
-    sb::run::job job;
-    job.number = number;
-    job.path = "/bin/sh", job.argv = {"sh", "-c", script};
-    job.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
-    job.setup.wall_ns = 60'000'000'000, job.setup.output_bytes = 1 << 20;
-    job.keep_output = true;
-    return job;
-}
 struct one_lane {
     worker_pool pool = worker_pool::make(1).value();
     local_lane lane{pool.workers().front(), pool.folder()};
@@ -44,7 +37,7 @@ TEST_CASE("a lane gives its outcomes in the order of the jobs, and none before t
     one_lane at;
     CHECK_FALSE(at.lane.take().value());
     CHECK_FALSE(at.lane.take().value());
-    for (int const n : {3, 0, 1}) REQUIRE_FALSE(at.lane.start({shell(sb::cat("exit ", n), static_cast<std::uint64_t>(10 + n))}).has_error());
+    for (int const n : {3, 0, 1}) REQUIRE_FALSE(at.lane.start({shell_job(sb::cat("exit ", n), static_cast<std::uint64_t>(10 + n))}).has_error());
     for (int const n : {3, 0, 1}) {
         auto const got = at.next().value();
         CHECK(got.number == static_cast<std::uint64_t>(10 + n));
@@ -58,9 +51,9 @@ TEST_CASE("a lane gives its outcomes in the order of the jobs, and none before t
 
 TEST_CASE("an outcome is read by the limits of its own job") {
     one_lane at;
-    auto late = shell("sleep 600", 1), loud = shell("while :; do echo words; done", 2);
+    auto late = shell_job("sleep 600", 1), loud = shell_job("while :; do echo words; done", 2);
     late.setup.wall_ns = 50'000'000, loud.setup.output_bytes = 1000;
-    for (auto const& each : {late, loud, shell("exit 0", 3)}) REQUIRE_FALSE(at.lane.start({each}).has_error());
+    for (auto const& each : {late, loud, shell_job("exit 0", 3)}) REQUIRE_FALSE(at.lane.start({each}).has_error());
     auto const first = at.next().value(), second = at.next().value();
     CHECK(first.end.class_ == sb::end_class::timeout);
     CHECK(first.end.reason == "TIMEOUT: still running after 0.05 s");
@@ -72,7 +65,7 @@ TEST_CASE("an outcome is read by the limits of its own job") {
 TEST_CASE("the output that a job kept can be read, and the next job overwrites it") {
     one_lane at;
     for (std::string const word : {"first", "second"}) {
-        REQUIRE_FALSE(at.lane.start({shell("echo " + word)}).has_error());
+        REQUIRE_FALSE(at.lane.start({shell_job("echo " + word)}).has_error());
         REQUIRE_FALSE(at.next().has_error());
         char text[64];
         auto const n = ::pread(at.lane.output(), text, sizeof text, 0);
@@ -82,7 +75,7 @@ TEST_CASE("the output that a job kept can be read, and the next job overwrites i
 
 TEST_CASE("what a run left is kept with its two streams, and a name that is taken is refused") {
     one_lane at;
-    REQUIRE_FALSE(at.lane.start({shell("echo said; echo warned >&2; echo word >\"$HOME/left\"")}).has_error());
+    REQUIRE_FALSE(at.lane.start({shell_job("echo said; echo warned >&2; echo word >\"$HOME/left\"")}).has_error());
     REQUIRE_FALSE(at.next().has_error());
     auto const kept = at.lane.keep("run-1");
     INFO((kept.has_error() ? kept.error().what : std::string{}));
@@ -92,25 +85,26 @@ TEST_CASE("what a run left is kept with its two streams, and a name that is take
     CHECK(sb::read_file(in + "stderr").value() == "warned\n");
     CHECK(sb::read_file(in + "home/left").value() == "word\n");
     CHECK(at.lane.keep("run-1").has_error());
-    REQUIRE_FALSE(at.lane.start({shell("exit 0")}).has_error());
+    REQUIRE_FALSE(at.lane.start({shell_job("exit 0")}).has_error());
     CHECK(at.next().value().end.class_ == sb::end_class::ok);
 }
 
 TEST_CASE("a lane whose worker is killed is dead") {
     one_lane at;
-    REQUIRE_FALSE(at.lane.start({shell("sleep 600")}).has_error());
+    REQUIRE_FALSE(at.lane.start({shell_job("sleep 600")}).has_error());
     ::kill(at.lane.process(), SIGKILL);
     auto const got = at.next();
     REQUIRE(got.has_error());
     CHECK(got.error().what == sb::cat("worker 0 (process ", at.lane.process(), ") died"));
-    CHECK(at.lane.start({shell("exit 0")}).has_error());
+    CHECK(at.lane.start({shell_job("exit 0")}).has_error());
 }
 
 TEST_CASE("a run that somebody else ended through its worker is no outcome") {
     sb::test::folder const here;
+    sb::test::named_pipe begun{here / "begun"};
     one_lane at;
-    REQUIRE_FALSE(at.lane.start({shell(sb::cat("echo >", here / "begun", "; exec sleep 600"))}).has_error());
-    while (::access((here / "begun").c_str(), F_OK) != 0) ::usleep(1000);
+    REQUIRE_FALSE(at.lane.start({shell_job(sb::cat("echo >", begun.path(), "; exec sleep 600"))}).has_error());
+    (void)begun.line();
     ::kill(at.lane.process(), SIGTERM);
     auto const got = at.next();
     REQUIRE(got.has_error());
@@ -119,15 +113,15 @@ TEST_CASE("a run that somebody else ended through its worker is no outcome") {
 
 TEST_CASE("a lane that is stopped ends its run, and its worker with it") {
     sb::test::folder const here;
+    sb::test::named_pipe begun{here / "begun"};
     one_lane at;
-    REQUIRE_FALSE(at.lane.start({shell(sb::cat("echo $$ >", here / "new", " && mv ", here / "new", " ", here / "begun", "; exec sleep 600"))}).has_error());
-    while (::access((here / "begun").c_str(), F_OK) != 0) ::usleep(1000);
-    auto const run = static_cast<pid_t>(std::stol(sb::read_file(here / "begun").value()));
+    REQUIRE_FALSE(at.lane.start({shell_job(sb::cat("echo $$ >", begun.path(), "; exec sleep 600"))}).has_error());
+    auto const run = static_cast<pid_t>(std::stol(begun.line()));
     sb::unique_fd const end{static_cast<int>(::syscall(SYS_pidfd_open, run, 0))};
     REQUIRE(end);
     at.lane.stop();
     pollfd ended{end.get(), POLLIN, 0};
     CHECK(::poll(&ended, 1, 30'000) == 1);
     CHECK(at.pool.workers().front().await_end(sb::monotonic_ns() + 30'000'000'000));
-    CHECK(at.lane.start({shell("exit 0")}).has_error());
+    CHECK(at.lane.start({shell_job("exit 0")}).has_error());
 }

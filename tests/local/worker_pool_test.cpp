@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A pool inside a program that has children of its own.
-#include "support/catch.hpp"
+#include "support/shell_job.hpp"
+#include "support/victim.hpp"
 #include <sb/local/worker_pool.hpp>
 #include <csignal>
-#include <cstdlib>
 #include <string>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -48,22 +48,14 @@ TEST_CASE("a pool ends its workers and leaves other children and the fate of orp
 }
 
 TEST_CASE("what a killed worker's run had started dies with the pool") {
-    char const* const temp = std::getenv("TMPDIR");
-    auto const told = sb::cat(temp ? temp : "/tmp", "/embedded-test-", ::getpid());
+    sb::test::folder const here;
+    sb::test::named_pipe begun{here / "begun"};
     auto pool = worker_pool::make(1);
     REQUIRE_FALSE(pool.has_error());
-    sb::run::job job;
-    job.path = "/bin/sh";
-    job.argv = {"sh", "-c", sb::cat("setsid sh -c 'echo $$ >", told, ".new && mv ", told, ".new ", told, " && exec sleep 600' & sleep 600")};
-    job.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
-    job.in = "/dev/null";
-    job.setup.wall_ns = 600'000'000'000;
+    auto const job = sb::test::shell_job(sb::cat("setsid sh -c 'echo $$ >", begun.path(), " && exec sleep 600' & sleep 600"));
     auto& worker = pool->workers().front();
     REQUIRE_FALSE(worker.send({job}).has_error());
-    auto text = sb::read_file(told);
-    for (; text.has_error(); text = sb::read_file(told)) ::usleep(1000);
-    ::unlink(told.c_str());
-    auto const left = static_cast<pid_t>(std::stol(*text));
+    auto const left = static_cast<pid_t>(std::stol(begun.line()));
     CHECK(::kill(left, 0) == 0);
     ::kill(worker.pid(), SIGKILL);
     pool->close();

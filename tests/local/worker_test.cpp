@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/shell_job.hpp"
 #include "support/victim.hpp"
 #include <sb/local/worker.hpp>
 #include <csignal>
@@ -11,18 +12,9 @@
 #include <vector>
 
 using namespace sb::local;
+using sb::test::shell_job;
 
 namespace {
-
-sb::run::job shell(std::string const& script, std::uint64_t number = 1) {
-    sb::run::job job;
-    job.number = number;
-    job.path = "/bin/sh", job.argv = {"sh", "-c", script};
-    job.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
-    job.setup.wall_ns = 60'000'000'000, job.setup.output_bytes = 1 << 20;
-    job.keep_output = true;
-    return job;
-}
 
 /// A worker in a folder of its own, ended at the end of the test.
 struct one_worker {
@@ -99,7 +91,7 @@ sb::unique_fd pidfd_of(pid_t pid) { return sb::unique_fd{static_cast<int>(::sysc
 TEST_CASE("a worker makes one run after the other, and answers with the number of each") {
     one_worker const by{7};
     CHECK(by->number() == 7);
-    for (int const n : {3, 0, 1}) REQUIRE_FALSE(by->send({shell(sb::cat("exit ", n), static_cast<std::uint64_t>(100 + n))}).has_error());
+    for (int const n : {3, 0, 1}) REQUIRE_FALSE(by->send({shell_job(sb::cat("exit ", n), static_cast<std::uint64_t>(100 + n))}).has_error());
     for (int const n : {3, 0, 1}) {
         auto const got = by->receive().value();
         CHECK(got.number == static_cast<std::uint64_t>(100 + n));
@@ -111,7 +103,7 @@ TEST_CASE("answers that have come are read without waiting") {
     one_worker const by;
     CHECK(by->look_for_answers());
     CHECK_FALSE(by->has_answer());
-    REQUIRE_FALSE(by->send({shell("exit 0", 5)}).has_error());
+    REQUIRE_FALSE(by->send({shell_job("exit 0", 5)}).has_error());
     while (!by->has_answer()) {
         pollfd at{by->socket(), POLLIN, 0};
         REQUIRE(::poll(&at, 1, 30'000) == 1);
@@ -123,20 +115,20 @@ TEST_CASE("answers that have come are read without waiting") {
 
 TEST_CASE("each run finds its folders empty, and a check those of its run, which it gets under another name") {
     one_worker const by;
-    auto const leave = by.run(shell("test -d \"$HOME\" && test -d \"$TMPDIR\" && echo word >\"$HOME/left\" && echo said"));
+    auto const leave = by.run(shell_job("test -d \"$HOME\" && test -d \"$TMPDIR\" && echo word >\"$HOME/left\" && echo said"));
     CHECK(exit_status(leave) == 0);
     CHECK(by.output() == "said\n");
-    auto look = shell("test \"$HOME\" = / && cat \"$SB_HOME/left\" && cat");
+    auto look = shell_job("test \"$HOME\" = / && cat \"$SB_HOME/left\" && cat");
     look.is_check = true;
     CHECK(exit_status(by.run(look)) == 0);
     CHECK(by.output() == "word\nsaid\n");
-    CHECK(exit_status(by.run(shell("test ! -e \"$HOME/left\" && test -d \"$TMPDIR\""))) == 0);
+    CHECK(exit_status(by.run(shell_job("test ! -e \"$HOME/left\" && test -d \"$TMPDIR\""))) == 0);
 }
 
 TEST_CASE("a check cannot change the output that it reads") {
     one_worker const by;
-    by.run(shell("echo said"));
-    auto change = shell("echo other 2>/dev/null >/proc/self/fd/0 || echo refused; cat");
+    by.run(shell_job("echo said"));
+    auto change = shell_job("echo other 2>/dev/null >/proc/self/fd/0 || echo refused; cat");
     change.is_check = true;
     by.run(change);
     CHECK(by.output() == "refused\nsaid\n");
@@ -144,31 +136,31 @@ TEST_CASE("a check cannot change the output that it reads") {
 
 TEST_CASE("a limit is that of the job") {
     one_worker const by;
-    auto late = shell("sleep 600");
+    auto late = shell_job("sleep 600");
     late.setup.wall_ns = 50'000'000;
     CHECK(by.run(late).got.killed_by == sb::watch::killer::wall);
-    auto loud = shell("while :; do echo words; done");
+    auto loud = shell_job("while :; do echo words; done");
     loud.setup.output_bytes = 1000;
     CHECK(by.run(loud).got.killed_by == sb::watch::killer::output);
-    CHECK(exit_status(by.run(shell("exit 4"))) == 4);
+    CHECK(exit_status(by.run(shell_job("exit 4"))) == 4);
 }
 
 TEST_CASE("what a run left is moved to a folder under the given name, and a name twice is an error that ends nothing") {
     one_worker const by;
-    by.run(shell("echo word >\"$HOME/left\""));
+    by.run(shell_job("echo word >\"$HOME/left\""));
     for (bool const again : {false, true}) {
         REQUIRE_FALSE(by->send_keep("kept").has_error());
         CHECK(by->receive().has_error() == again);
     }
     CHECK(sb::read_file(by.session.path() + "/kept/home/left").value() == "word\n");
-    CHECK(exit_status(by.run(shell("test ! -e \"$HOME/left\""))) == 0);
+    CHECK(exit_status(by.run(shell_job("test ! -e \"$HOME/left\""))) == 0);
 }
 
 TEST_CASE("a worker whose place cannot be made answers everything with the reason") {
     one_worker const by{0, [](auto&, std::size_t number, auto&) -> sb::result<std::unique_ptr<site>> { return sb::system_error(sb::cat("no place for ", number)); }};
     REQUIRE_FALSE(by->send_prepare(3).has_error());
     CHECK(by->receive().error().what == "no place for 0");
-    REQUIRE_FALSE(by->send({shell("exit 0")}).has_error());
+    REQUIRE_FALSE(by->send({shell_job("exit 0")}).has_error());
     CHECK(by->receive().error().what == "no place for 0");
 }
 
@@ -185,13 +177,13 @@ TEST_CASE("the place of the runs is prepared, made ready before a run, looked at
             CHECK(done.has_error() == (level == 5));
             if (done.has_error()) CHECK(done.error().what == "no such level here");
         }
-        by.run(shell("exit 0"));
-        auto check = shell("exit 0");
+        by.run(shell_job("exit 0"));
+        auto check = shell_job("exit 0");
         check.is_check = true;
         by.run(check);
         REQUIRE_FALSE(by->send_keep("kept").has_error());
         CHECK_FALSE(by->receive().has_error());
-        auto late = shell("sleep 600");
+        auto late = shell_job("sleep 600");
         late.setup.wall_ns = 50'000'000;
         by.run(late);
         CHECK(by.run(check).got.trouble == "it is gone"); // and that is the check's own trouble, no error of the worker
@@ -204,7 +196,7 @@ TEST_CASE("the place of the runs is prepared, made ready before a run, looked at
 
 TEST_CASE("a worker that dies is an error with its number, and not only for the run that it had") {
     one_worker by{3};
-    REQUIRE_FALSE(by->send({shell("sleep 600")}).has_error());
+    REQUIRE_FALSE(by->send({shell_job("sleep 600")}).has_error());
     ::kill(by->pid(), SIGKILL);
     auto const dead = sb::cat("worker 3 (process ", by->pid(), ") died");
     CHECK(by->receive().error().what == dead);
@@ -220,7 +212,7 @@ TEST_CASE("a worker ends when its session hangs up, although a later one lives")
     auto const until = sb::monotonic_ns() + 30'000'000'000;
     all[0].hang_up();
     CHECK(all[0].await_end(until));
-    REQUIRE_FALSE(all[1].send({shell("exit 0")}).has_error());
+    REQUIRE_FALSE(all[1].send({shell_job("exit 0")}).has_error());
     CHECK_FALSE(all[1].receive().has_error());
     all[1].hang_up();
     CHECK(all[1].await_end(until));
@@ -239,6 +231,7 @@ TEST_CASE("a worker that does not end in time is killed") {
 
 TEST_CASE("when the session dies its workers end their runs and clear up") {
     sb::test::folder const here;
+    sb::test::named_pipe begun{here / "pid"};
     int ends[2];
     REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
     auto const session = ::fork();
@@ -246,7 +239,7 @@ TEST_CASE("when the session dies its workers end their runs and clear up") {
     if (session == 0) {
         auto folder = sb::files::session_folder::make(here.path());
         auto by = worker::make(*folder, 0, {}, &plain_site::make, {});
-        auto job = shell(sb::cat("echo $$ >", here / "pid.new", " && mv ", here / "pid.new", " ", here / "pid", " && exec sleep 600"));
+        auto job = shell_job(sb::cat("echo $$ >", begun.path(), " && exec sleep 600"));
         auto const pid = by->pid();
         if (by->send({job}).has_error() || ::write(ends[1], &pid, sizeof pid) != sizeof pid) ::_exit(1);
         for (;;) ::pause();
@@ -255,9 +248,7 @@ TEST_CASE("when the session dies its workers end their runs and clear up") {
     pid_t worker_pid = -1;
     REQUIRE(::read(ends[0], &worker_pid, sizeof worker_pid) == sizeof worker_pid);
     ::close(ends[0]);
-    auto text = sb::read_file(here / "pid");
-    for (; text.has_error(); text = sb::read_file(here / "pid")) ::usleep(1000);
-    auto const by = pidfd_of(worker_pid), run = pidfd_of(static_cast<pid_t>(std::stol(*text)));
+    auto const by = pidfd_of(worker_pid), run = pidfd_of(static_cast<pid_t>(std::stol(begun.line())));
     REQUIRE((by && run));
     ::kill(session, SIGKILL);
     ::waitpid(session, nullptr, 0);

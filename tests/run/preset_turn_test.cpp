@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "support/files.hpp"
 #include "support/victim.hpp"
 #include <sb/run/preset_turn.hpp>
 
 using namespace sb::test;
 using sb::run::next_turn;
-
-namespace {
-void put(std::string const& path, std::string_view text, mode_t mode = 0600) {
-    auto const file = sb::open_file(path, O_WRONLY | O_CREAT | O_EXCL, mode).value();
-    REQUIRE(::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
-}
-} // namespace
 
 TEST_CASE("each use has its turn, kept in the data folder") {
     folder top;

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "support/files.hpp"
 #include "support/victim.hpp"
 #include <sb/run/standard_input.hpp>
 
 using namespace sb::test;
 using sb::run::find_input_file;
-
-namespace {
-void put(std::string const& path, std::string_view text, mode_t mode = 0600) {
-    auto const file = sb::open_file(path, O_WRONLY | O_CREAT | O_EXCL, mode).value();
-    REQUIRE(::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
-}
-} // namespace
 
 TEST_CASE("an input is a file that can be read again, or nothing") {
     folder top;

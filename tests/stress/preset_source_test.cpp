@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
+#include "support/variables.hpp"
 #include <sb/stress/preset_source.hpp>
 #include <map>
 
 using namespace sb;
 using namespace sb::stress;
+using sb::test::lookup_in;
 
 namespace {
 using variables = std::map<std::string, std::string>;
-lookup from(variables all) {
-    return [all = std::move(all)](std::string const& name) -> std::optional<std::string> {
-        auto const at = all.find(name);
-        return at == all.end() ? std::nullopt : std::optional{at->second};
-    };
-}
 result<std::string> read_nothing(std::string const& path) {
     return system_error("open " + path + ": No such file or directory"); }
 result<std::string> read_two(std::string const& path) {
@@ -23,7 +19,7 @@ result<std::string> read_two(std::string const& path) {
     return read_nothing(path);
 }
 std::string sources(source_request const& request, variables const& env) {
-    auto const found = find_presets(request, from(env), read_two);
+    auto const found = find_presets(request, lookup_in(env), read_two);
     if (found.has_error()) return found.error().what;
     std::string all{name_of(found->from)};
     for (auto const& p : found->presets) all += cat(" ", p.scenario());
@@ -46,8 +42,8 @@ TEST_CASE("presets come from the first source that has any") {
     CHECK(sources(request, env) == "none normal");
     env.erase("SANDBOX_GENERATE_PRESETS");
     CHECK(sources(request, env).starts_with("generated "));
-    CHECK(find_presets(request, from(env), read_nothing)->presets.size() == 2);
-    CHECK(find_presets(request, from(env), read_nothing)->presets[0].id == generator({7, {}, false, false},
+    CHECK(find_presets(request, lookup_in(env), read_nothing)->presets.size() == 2);
+    CHECK(find_presets(request, lookup_in(env), read_nothing)->presets[0].id == generator({7, {}, false, false},
         {}).make(0).id);
 }
 
@@ -72,7 +68,7 @@ TEST_CASE("a source that cannot be read says which it is and what is wrong") {
         {{"SANDBOX_ENV_PRESETS",
             "{\"CPU_LIMIT\":"}}) == "SANDBOX_ENV_PRESETS: line 1, byte 14: the text ends where a value should be");
     CHECK(sources(request, {{"SANDBOX_ENV_PRESETS", "[]"}}) == "SANDBOX_ENV_PRESETS: no preset in it");
-    CHECK(find_presets(request, from({{"SANDBOX_ENV_PRESETS", "[]"}}), read_nothing).error().on == blame::caller);
+    CHECK(find_presets(request, lookup_in({{"SANDBOX_ENV_PRESETS", "[]"}}), read_nothing).error().on == blame::caller);
     CHECK(sources(request,
         {{"SANDBOX_PRESET_MODE",
             "canon"}}) == "SANDBOX_PRESET_MODE: \"canon\" is not one of random, canonical, chaos, robustness");
@@ -93,7 +89,7 @@ TEST_CASE("values given by hand win over presets from every source found here") 
     REQUIRE(request.given.set("CPU_LIMIT=3").has_value());
     for (auto const& env : {variables{{"SANDBOX_ENV_PRESETS", R"({"CPU_LIMIT":"1"})"}}, variables{{"SANDBOX_PRESET_MODE", "canonical"}},
                             variables{{"SANDBOX_GENERATE_PRESETS", "0"}}, variables{}}) {
-        auto const found = find_presets(request, from(env), read_nothing).value();
+        auto const found = find_presets(request, lookup_in(env), read_nothing).value();
         for (auto const& p : found.presets) {
             CHECK(p.text("CPU_LIMIT") == "3");
             CHECK(json::text_of(*p.keys.if_contains("OVERRIDES")) == R"(["CPU_LIMIT"])");

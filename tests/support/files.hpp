@@ -4,6 +4,8 @@
 #include <sb/core/fd.hpp>
 #include <cstdlib>
 #include <string>
+#include <string_view>
+#include <sys/stat.h>
 
 namespace sb::test {
 
@@ -14,6 +16,17 @@ inline std::string shared_file(std::string const& name) {
     char const* const folder = std::getenv("SB_SHARED");
     auto const text = folder ? read_file(std::string{folder} + "/" + name) : result<std::string>{system_error("no folder")};
     return text.has_error() ? std::string{} : *text;
+}
+
+/// Whether there is anything of that name, even a link to nowhere.
+inline bool exists(std::string const& path) {
+    struct stat facts {};
+    return ::lstat(path.c_str(), &facts) == 0;
+}
+/// A file with this text and nothing else.
+inline void put(std::string const& path, std::string_view text, mode_t mode = 0600) {
+    auto const file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
+    if (file.has_error() || write_all(file->get(), text, path).has_error()) std::abort();
 }
 
 /// A file that is gone when the test is.
