@@ -51,12 +51,25 @@ foreach(row IN LISTS sb_rows)
   set(sb_pc_${library} "${pc}")
   foreach(layer IN LISTS layers)
     target_link_libraries(sb_${layer} INTERFACE $<INSTALL_INTERFACE:${library}>)
-    # our own tools choose the archive of yaml-cpp themselves
-    if(TARGET ${library} AND NOT (PROJECT_IS_TOP_LEVEL AND library STREQUAL "yaml-cpp"))
+    # our own tools choose the archives of these themselves
+    if(TARGET ${library} AND NOT (PROJECT_IS_TOP_LEVEL AND library MATCHES "^(yaml-cpp|simdjson::simdjson)$"))
       target_link_libraries(sb_${layer} INTERFACE $<BUILD_INTERFACE:${library}>)
     endif()
   endforeach()
 endforeach()
+
+# Debian has simdjson as a shared library alone. Our static tools take an archive, or the source that scripts/dependencies fetched.
+find_library(SB_SIMDJSON_ARCHIVE NAMES libsimdjson.a)
+mark_as_advanced(SB_SIMDJSON_ARCHIVE)
+set(sb_simdjson simdjson::simdjson)
+set(source "${PROJECT_SOURCE_DIR}/build/deps/simdjson")
+if(PROJECT_IS_TOP_LEVEL AND SB_STATIC AND NOT SB_SIMDJSON_ARCHIVE AND EXISTS "${source}/simdjson.cpp")
+  add_library(sb_simdjson STATIC EXCLUDE_FROM_ALL "${source}/simdjson.cpp")
+  target_compile_options(sb_simdjson PRIVATE -ffunction-sections -fdata-sections)
+  target_include_directories(sb_simdjson SYSTEM PUBLIC "${source}")
+  set(sb_simdjson sb_simdjson)
+  set(SB_SIMDJSON_ARCHIVE sb_simdjson)
+endif()
 
 # What of sb/json is compiled once (sb/json/source.hpp), for our own programs and for whoever takes the tree in as a folder;
 # with an installed sandbench a program includes that header in one of its files.
@@ -66,7 +79,7 @@ if(TARGET simdjson::simdjson)
   target_compile_features(sb_json_source PRIVATE cxx_std_20)
   target_compile_options(sb_json_source PRIVATE -ffunction-sections -fdata-sections)
   target_include_directories(sb_json_source PRIVATE "${PROJECT_SOURCE_DIR}/include")
-  target_link_libraries(sb_json_source PUBLIC Boost::headers simdjson::simdjson)
+  target_link_libraries(sb_json_source PUBLIC Boost::headers PRIVATE ${sb_simdjson})
   foreach(layer IN ITEMS json record)
     target_link_libraries(sb_${layer} INTERFACE $<BUILD_INTERFACE:sb_json_source>)
   endforeach()

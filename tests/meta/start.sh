@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # A tool starts within three times the time of an empty static program, and runs no code of its own before main: its table of
-# initialisers is no larger than that of an empty program with the same parts of the C++ runtime. It is static, or loads simdjson
+# initialisers is no larger than that of a program with the same parts of the C++ runtime. It is static, or loads simdjson
 # and the runtime, with everything found before main.
 # start.sh BIN CXX
 set -u
@@ -56,7 +56,8 @@ int main(int count, char** programs) {
     for (int i = 1; i < count; ++i) std::printf("%.0f\n", least[static_cast<unsigned>(i)]);
 }
 END
-"$cxx" -std=c++20 -O2 -static "$work/empty.cpp" -o "$work/empty" && "$cxx" -std=c++20 -O2 "$work/empty.cpp" -o "$work/shared" &&
+sed -e '1i #include <sstream>' -e 's/    try {/    if (c > 19) return static_cast<int>((std::ostringstream{} << c).str().size());\n    try {/' "$work/empty.cpp" >"$work/streams.cpp" # as simdjson does
+"$cxx" -std=c++20 -O2 -static "$work/empty.cpp" -o "$work/empty" && "$cxx" -std=c++20 -O2 -static "$work/streams.cpp" -o "$work/streams" && "$cxx" -std=c++20 -O2 "$work/empty.cpp" -o "$work/shared" &&
     "$cxx" -std=c++20 -O2 "$work/turns.cpp" -o "$work/turns" || exit 2
 initialisers() { # eight bytes each
     local size
@@ -68,7 +69,7 @@ tools=("$bin"/sb "$bin"/sb-*)
 for tool in "${tools[@]}"; do
     name=$(basename "$tool")
     loads=$(readelf -dW "$tool" 2>/dev/null | sed -nE 's/.*\(NEEDED\).*\[(.*)\]$/\1/p')
-    model=$work/empty
+    model=$work/streams
     if [ -n "$loads" ]; then
         model=$work/shared
         others=$(echo "$loads" | grep -vE '^(libsimdjson|libstdc\+\+|libm|libgcc_s|libc|ld-linux-[a-z0-9_-]+)\.so\.[0-9]+$')

@@ -177,6 +177,7 @@ TEST_CASE("words are forgotten where the kernel shows them, with variables or wi
     CHECK(in_child([] {
         auto const before = kernel::text_of("/proc/self/cmdline");
         auto const done = sb::sandbox::detail::forget_words();
+        sb::sandbox::detail::take_name("sb-exec init");
         auto const words = kernel::text_of("/proc/self/cmdline"), variables = kernel::text_of("/proc/self/environ");
         auto const own = words.substr(0, words.find('\0'));
         errno = EDOM;

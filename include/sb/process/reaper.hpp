@@ -44,7 +44,7 @@ public:
     static result<reaper> make(unique_fd socket, order_room& room, bool alone, reaper_files files) {
         std::signal(SIGCHLD, SIG_DFL); // if it is ignored, the kernel reaps the children itself, and we would wait forever
         if (!alone) SB_CHECK(adopt_orphans());
-        SB_TRY(auto spawns, spawner::make());
+        SB_TRY(auto spawns, spawner::make(alone ? 0 : ignored_signals())); // in a sandbox none is ignored (sandbox_template.hpp)
         sigset_t ours;
         sigemptyset(&ours);
         sigaddset(&ours, SIGCHLD);

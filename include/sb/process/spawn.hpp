@@ -63,12 +63,12 @@ inline launch launch_of(run_request const& order) noexcept {
 /// The stack that children borrow, one at a time, and the ignored signals that they must not inherit.
 class spawner {
 public:
-    static result<spawner> make() {
+    static result<spawner> make(signal_bits ignored = ignored_signals()) {
         void* const stack = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
         if (stack == MAP_FAILED) return last_error("mmap", "a stack for children");
         ::mprotect(stack, guard, PROT_NONE); // the stack grows down: an overflow faults instead of writing elsewhere
         spawner made{static_cast<char*>(stack)};
-        made.ignored_ = ignored_signals(); // exec resets handlers, but not ignored signals
+        made.ignored_ = ignored; // exec resets handlers, but not these
         return made;
     }
     spawner(spawner&&) noexcept = default;

@@ -28,6 +28,7 @@
 #include <linux/securebits.h>
 #include <poll.h>
 #include <sched.h>
+#include <span>
 #include <string>
 #include <string_view>
 #include <sys/mount.h>
@@ -74,8 +75,13 @@ inline result<void> drop_rights() {
     return {};
 }
 
+/// Where the kernel finds our command line, once `forget_words` has looked.
+inline std::span<char>& command_line() noexcept {
+    static std::span<char> one;
+    return one;
+}
 /// Overwrites our command line and environment where the kernel shows them: they belong to the caller and may contain what
-/// payloads must not see. Nothing may read `environ` or `argv` afterwards.
+/// payloads must not see. Nothing may read `environ` or `argv` afterwards, here and in children.
 inline result<void> forget_words() {
     SB_TRY(auto const text, read_file("/proc/self/stat"));
     constexpr int arguments_begin = 48, environment_end = 51; // field numbers, counted from 1; no ")" follows the name
@@ -84,13 +90,20 @@ inline result<void> forget_words() {
     split(std::string_view{text}.substr(std::min(text.rfind(')') + 2, text.size())), ' ', [&](std::string_view word) {
         if (++field >= arguments_begin && field <= environment_end) (void)std::from_chars(word.data(), word.data() + word.size(), at[field - arguments_begin]);
     });
-    constexpr std::string_view ours = "sb-exec init";
     for (int i = 0; i < 4; i += 2) {
         if (at[i] == 0 || at[i + 1] < at[i]) return system_error("/proc/self/stat does not say where the command line is");
         std::memset(reinterpret_cast<void*>(at[i]), 0, at[i + 1] - at[i]);
     }
-    if (at[1] > at[0]) ours.copy(reinterpret_cast<char*>(at[0]), at[1] - at[0] - 1); // either may be empty: env -i
+    command_line() = {reinterpret_cast<char*>(at[0]), at[1] - at[0]};
     return {};
+}
+/// The name that is seen in lists of processes. After `forget_words` it is also the command line, cut where that ends.
+inline void take_name(std::string_view name) noexcept {
+    ::prctl(PR_SET_NAME, name.data());
+    auto const room = command_line();
+    if (room.empty()) return; // the caller may have none
+    std::fill(room.begin(), room.end(), '\0');
+    name.copy(room.data(), room.size() - 1);
 }
 
 /// A blocked signal would stay pending, and the next run would see it. A handler of the caller would run. A signal with its
@@ -171,7 +184,7 @@ inline void refuse_writable_code() noexcept {
 /// supervisor, and the init with it, so the error must be reported first.
 inline result<void> wall_in(init_plan const& plan, std::string const& root, int socket, unique_fd& supervisor, process::reaper_files& files) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL); // if the supervisor is dead already, the closed socket shows it
-    ::prctl(PR_SET_NAME, "sb-exec init");
+    take_name("sb-exec init");
     ::setsid();
     SB_TRY(auto const proc, new_proc(*plan.level));
     unique_fd const knobs{::open("/proc/sys/user", O_PATH | O_DIRECTORY | O_CLOEXEC)};
@@ -183,8 +196,6 @@ inline result<void> wall_in(init_plan const& plan, std::string const& root, int 
     SB_CHECK(files::change_root(root));
     SB_CHECK(put_proc(proc.get(), boot_id.get(), *plan.level));
     SB_CHECK(read_only_root());
-    SB_CHECK(forget_words());
-    let_signals_be();
     SB_TRY(auto const mounts, open_file("/proc/self/mountinfo", O_RDONLY));
     unique_fd queues;
     if (auto made = files::new_mount("mqueue", {}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC); !made.has_error()) queues = std::move(*made);

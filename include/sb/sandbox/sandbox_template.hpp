@@ -131,6 +131,9 @@ private:
         if (drops_groups_ && ::syscall(SYS_setgroups, 0, nullptr) < 0) return last_error("drop supplementary groups");
         SB_CHECK(process::become_payload());
         ::umask(022);
+        // for all that are born from here
+        SB_CHECK(forget_words());
+        let_signals_be();
         if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0) return last_error("make mounts private");
         SB_TRY(auto built, sandbox_root::build(plan_->shown, std::move(lower_), std::move(sources_)));
         root_.emplace(std::move(built));
@@ -149,7 +152,7 @@ private:
         if (pid < 0) return last_error("make namespaces");
         if (pid > 0) return pid;
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        ::prctl(PR_SET_NAME, "sb-exec mounts");
+        take_name("sb-exec mounts");
         if (::getppid() != (own_numbers ? 0 : owner_)) ::_exit(0); // 0: the parent is outside our process namespace
         socket_.reset();
         supervisor_plan plan;
