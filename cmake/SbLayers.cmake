@@ -71,10 +71,10 @@ if(PROJECT_IS_TOP_LEVEL AND SB_STATIC AND NOT SB_SIMDJSON_ARCHIVE AND EXISTS "${
   set(SB_SIMDJSON_ARCHIVE sb_simdjson)
 endif()
 
-# What of sb/json is compiled once (sb/json/source.hpp), for our own programs and for whoever takes the tree in as a folder;
+# What of sb/json is compiled once (sb/json/compiled_once.hpp), for our own programs and for whoever takes the tree in as a folder;
 # with an installed sandbench a program includes that header in one of its files.
 if(TARGET simdjson::simdjson)
-  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/json_source.cpp" CONTENT "#include <sb/json/source.hpp>\n")
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/json_source.cpp" CONTENT "#include <sb/json/compiled_once.hpp>\n")
   add_library(sb_json_source STATIC EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/json_source.cpp")
   target_compile_features(sb_json_source PRIVATE cxx_std_20)
   target_compile_options(sb_json_source PRIVATE -ffunction-sections -fdata-sections)

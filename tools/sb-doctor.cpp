@@ -28,7 +28,7 @@ finding settings_reader() {
 sb::result<std::vector<finding>> examine(sb::cli::io const& io, std::string const& groups_below) {
     SB_TRY(auto findings, sb::doctor::examine_host(io.data_dir, sb::files::temporary_folder(), groups_below));
     findings.push_back(settings_reader());
-    findings.push_back(sb::doctor::try_walls(io.data_dir, sb::run::passed_on(environ), groups_below));
+    findings.push_back(sb::doctor::try_isolation(io.data_dir, sb::run::passed_on(environ), groups_below));
     if (auto& full = findings.back(); full.status == finding_status::missing) // the first of the others that is missing is why
         for (auto const& each : findings)
             if (each.status == finding_status::missing && each.name != full.name) {

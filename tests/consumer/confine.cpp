@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Runs a command confined and measured: confine FOLDER CMD [ARG…]
-#include <sb/json/source.hpp> // in one source file of a program
+#include <sb/json/compiled_once.hpp> // in one source file of a program
 #include <sb/local/confine.hpp>
 #include <cstdio>
 

@@ -3,7 +3,7 @@
 #include <sb/core/units.hpp>
 #include <sb/json/parse.hpp>
 #include <sb/json/record.hpp>
-#include <sb/json/source.hpp> // in one file of the program
+#include <sb/json/compiled_once.hpp> // in one file of the program
 #include <cstdio>
 #include <string>
 

@@ -26,7 +26,7 @@ private:
 };
 finding tried(std::string const& data_dir, std::string const& search = "/usr/local/bin:/usr/bin:/bin") {
     char const* const below = std::getenv("SANDBOX_CGROUP");
-    return try_walls(data_dir, {{"PATH", search}}, below ? below : "");
+    return try_isolation(data_dir, {{"PATH", search}}, below ? below : "");
 }
 bool has(std::string const& path) { return ::access(path.c_str(), F_OK) == 0; }
 using list = std::vector<std::string>;

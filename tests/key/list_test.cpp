@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of amount.hpp, bits.hpp, burst.hpp, concurrency_level.hpp, cpu_limit.hpp, cpu_seconds.hpp, definition.hpp, device.hpp, disk_limit.hpp, end.hpp, failure_modes.hpp, file_limit.hpp, guest.hpp, host.hpp, label.hpp, limits_manual.hpp, memory_limit.hpp, network.hpp, open_files_limit.hpp, output_limit.hpp, payload.hpp, pids_limit.hpp, read.hpp, security_level.hpp, setup.hpp, timeout.hpp and upstream.hpp.
+// Tests of amount.hpp, bits.hpp, burst.hpp, concurrency_level.hpp, cpu_limit.hpp, cpu_seconds.hpp, definition.hpp, device.hpp, disk_limit.hpp, end_rule.hpp, failure_modes.hpp, file_limit.hpp, guest.hpp, host.hpp, label.hpp, limits_manual.hpp, memory_limit.hpp, network.hpp, open_files_limit.hpp, output_limit.hpp, payload.hpp, pids_limit.hpp, read_value.hpp, security_level.hpp, setup.hpp, timeout.hpp and upstream.hpp.
 #include "support/catch.hpp"
 #include <sb/key/amount.hpp>
 #include <sb/key/bits.hpp>
@@ -10,7 +10,7 @@
 #include <sb/key/definition.hpp>
 #include <sb/key/device.hpp>
 #include <sb/key/disk_limit.hpp>
-#include <sb/key/end.hpp>
+#include <sb/key/end_rule.hpp>
 #include <sb/key/failure_modes.hpp>
 #include <sb/key/file_limit.hpp>
 #include <sb/key/guest.hpp>
@@ -24,8 +24,8 @@
 #include <sb/key/output_limit.hpp>
 #include <sb/key/payload.hpp>
 #include <sb/key/pids_limit.hpp>
-#include <sb/key/preset_amounts.hpp>
-#include <sb/key/read.hpp>
+#include <sb/key/typed_preset.hpp>
+#include <sb/key/read_value.hpp>
 #include <sb/key/security_level.hpp>
 #include <sb/key/setup.hpp>
 #include <sb/key/timeout.hpp>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Tests of mann_whitney.hpp, means.hpp, multiple.hpp and share.hpp.
+// Tests of mann_whitney.hpp, means.hpp, multiple_testing.hpp and proportion_interval.hpp.
 #include "support/catch.hpp"
 #include "support/normal_values.hpp"
 #include "support/oracle.hpp"
 #include <sb/stats/mann_whitney.hpp>
 #include <sb/stats/means.hpp>
-#include <sb/stats/multiple.hpp>
-#include <sb/stats/share.hpp>
+#include <sb/stats/multiple_testing.hpp>
+#include <sb/stats/proportion_interval.hpp>
 #include <algorithm>
 #include <cmath>
 #include <vector>

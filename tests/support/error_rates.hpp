@@ -23,7 +23,7 @@
 #include <sb/stats/prediction.hpp>
 #include <sb/stats/psi.hpp>
 #include <sb/stats/rank_correlation.hpp>
-#include <sb/stats/share.hpp>
+#include <sb/stats/proportion_interval.hpp>
 #include <sb/stats/theil_sen.hpp>
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include "support/catch.hpp"
 #include <sb/files/folder.hpp>
 #include <sb/files/remove_tree.hpp>
-#include <sb/watch/watch.hpp>
+#include <sb/watch/watcher.hpp>
 #include <cstdlib>
 #include <string>
 #include <utility>

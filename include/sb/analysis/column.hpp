@@ -187,7 +187,7 @@ private:
         else if (asked_.holes) fill_blank(into[place]), into[place].holes.push_back(into[place].lines());
     }
 
-    /// A line of nothing is one without a number as soon as another follows it; in a group it is nobody's.
+    /// A blank line counts as a missing number once another line follows. With groups, it belongs to none.
     void pass_blank() noexcept { ++counts_.blank, ++blank_; }
     void fill_blank(column& to) {
         if (blank_ == 0) return;

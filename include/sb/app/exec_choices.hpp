@@ -31,7 +31,7 @@ struct exec_choices {
     bool wait_tree = false, keep = false, dry_run = false;
 };
 
-/// The first option that says what a sandbox is to be like, for where there is none, and what that means.
+/// The first option given that needs a sandbox, and what happens without one.
 struct sandbox_need {
     std::string_view name, without;
 };

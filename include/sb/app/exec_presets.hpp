@@ -6,7 +6,7 @@
 #include <sb/cli/help.hpp>
 #include <sb/core/open_input.hpp>
 #include <sb/core/printable.hpp>
-#include <sb/key/preset_amounts.hpp>
+#include <sb/key/typed_preset.hpp>
 #include <sb/run/preset_stream.hpp>
 #include <sb/run/preset_turn.hpp>
 #include <sb/stress/preset_source.hpp>
@@ -19,7 +19,7 @@
 
 namespace sb::app {
 
-/// What the command line says of presets; what the environment and the settings say is for where it is silent.
+/// Preset options from the command line. The environment and the settings count only where it is silent.
 inline void take_asked(cli::declaration const& self, exec_choices& asked) {
     for (auto const& o : self.options) {
         bool const flag = o.source.starts_with("flag ");
@@ -30,7 +30,7 @@ inline void take_asked(cli::declaration const& self, exec_choices& asked) {
     if (asked.asked == std::vector<std::string>{"--count"} && !asked.generate) asked.generate = true;
 }
 
-/// An option of the command line that has no say is not passed over in silence.
+/// Warns about options of the command line that have no effect.
 inline void say_unused(cli::io& io, exec_choices const& asked, stress::source from) {
     constexpr std::string_view had_a_say[] = {"", "--preset-file", "--presets", "--mode --generate", "--mode --generate --count", "--generate"};
     constexpr std::string_view names[] = {"standard input", "--preset-file", "--presets", "--mode", "the generator", "--no-generate"};

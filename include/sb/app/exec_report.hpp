@@ -15,7 +15,7 @@
 #include <sb/run/session.hpp>
 #include <sb/run/steadiness.hpp>
 #include <sb/run/summary.hpp>
-#include <sb/watch/watch.hpp>
+#include <sb/watch/watcher.hpp>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -23,7 +23,7 @@
 
 namespace sb::app {
 
-/// A row a scenario. What acted of its keys is shown where not all did in some.
+/// One row per scenario. If some scenario's keys did not all act, a column says which did.
 inline cli::record_columns<run::summary::row> run_columns(run::unapplied_keys const& unapplied) {
     constexpr auto left = cli::table::align::left, right = cli::table::align::right;
     using row = run::summary::row;
@@ -125,7 +125,7 @@ private:
             log.warn(cat("report channel: ", session.reserved, session.reserved == 1 ? " number" : " numbers", " under reserved names (", names, ") ignored"));
         }
         if (session.cut_reports > 0)
-            log.warn(cat("report channel: ", session.cut_reports, session.cut_reports == 1 ? " run" : " runs", " wrote more than ", watch::copy_streams::most_report_bytes >> 10, " KiB or ",
+            log.warn(cat("report channel: ", session.cut_reports, session.cut_reports == 1 ? " run" : " runs", " wrote more than ", watch::output_pipes::most_report_bytes >> 10, " KiB or ",
                          run::most_report_lines, " lines; the rest was not read"));
     }
 

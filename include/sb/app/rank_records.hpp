@@ -42,7 +42,7 @@ inline result<void> find_histories(std::vector<std::string>& files) {
     return {};
 }
 
-/// What was read and passed over, and why there is nothing to rank where that is so.
+/// Reports what was read and what was skipped and, if nothing can be ranked, why.
 inline void say_counts(cli::io& io, track::rank_counts const& c, track::rank_question const& question) {
     auto const note = [&](std::int64_t count, std::string_view what) {
         if (count > 0) io.log.info(cat(what, ": ", count));
@@ -92,7 +92,7 @@ inline result<void> write_ranks(cli::io& io, rank_choices asked) {
     io.tell_rest();
     if (sums.stopped) return {}; // counted by `reject`
     detail::say_counts(io, sums.counts, asked.question);
-    for (auto const& name : sums.overfull) { // no line alone is wrong: which states were added up where depends on the threads
+    for (auto const& name : sums.overfull) { // no single line is at fault: which thread adds which states varies
         io.log.error(cat("the partial records of \"", printable(name), "\" claim more than 2^53 values; the row is left out"));
         ++io.bad_lines;
     }

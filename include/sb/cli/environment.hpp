@@ -20,7 +20,7 @@ struct file_variable {
     std::int64_t line = 0;
 };
 
-/// NAME=VALUE a line, `export` and quotes allowed. The file may serve other programs too: what has another form is theirs.
+/// One NAME=VALUE per line; `export` and quotes are allowed. Lines in any other form are for other programs and are skipped.
 inline std::map<std::string, file_variable> read_variables(std::string_view text) {
     std::map<std::string, file_variable> variables;
     std::int64_t number = 0;

@@ -117,7 +117,7 @@ public:
     std::vector<std::string> verbs; ///< of the tool's, that it is for; none: for all
     bool list = false, greedy = false, shared = false;
     bool is_harmless = false; ///< a file that was only found in the current folder may set it: see cli/trust.hpp
-    std::vector<std::string> harmless_words; ///< when given, to these of its words alone
+    std::vector<std::string> harmless_words; ///< if not empty, only these of its words are harmless
     std::function<result<void>(std::string_view)> set;
     std::function<std::string()> show;
     std::function<void()> clear; ///< lists: a stronger source replaces, it does not add

@@ -154,8 +154,8 @@ private:
         return text;
     }
 
-    /// Closed: there is nothing to be read, and `why` says what is wrong with it, if it is there at all. Open, and `why` is not
-    /// empty: it can be read, but not trusted.
+    /// If the result is closed, nothing can be read, and `why` gives the reason if the file exists. If it is open and `why` is
+    /// set, it can be read but not trusted.
     static readable_file open_found(found_report& told) {
         bool const is_ours = told.file == found_settings; // a file called .env serves other programs
         auto file = open_regular(told.file, false);

@@ -39,7 +39,7 @@ public:
         self_.manual = manual;
         return *this;
     }
-    /// A line of the manual in whose place stands what this makes, when the manual is asked for. It ends with a newline.
+    /// Replaces this line of the manual with generated text, which ends with a newline, when the manual is printed.
     tool& fills_in(std::string_view line, std::string (*text)()) {
         places_.emplace_back(cat("\n", line, "\n"), text);
         return *this;
@@ -98,9 +98,9 @@ public:
         return *this;
     }
 
-    /// Maps of the settings that the work reads from `io::settings`. Whatever they hold, it must not harm: a file may set them
-    /// that was only found in the current folder. `judges` says what the work would say of settings with one of them: what such a file
-    /// has wrong is passed over, for a project's own file stops no work.
+    /// Maps of the settings that the work reads from `io::settings`. They must be harmless whatever they contain, because a file
+    /// that was merely found in the current folder may set them. `judges` checks them as the work would. Errors in such a file are
+    /// ignored, so that a project's file never stops the tool.
     tool& sections(std::vector<std::string> names, std::function<result<void>(object const&)> judges = {}) {
         self_.sections = std::move(names), self_.judges = std::move(judges);
         return *this;
@@ -379,7 +379,7 @@ private:
         return ::isatty(1) == 1 ? rows.text(use_color(1, color())) : rows.csv();
     }
 
-    /// When reading the options failed, how that is to be said is looked for all the same.
+    /// Finds out whether the error is to be logged as JSON, even if reading the options failed.
     void find_log_form(int argc, char** argv) {
         for (auto& o : self_.options)
             if (o.flag == "--json-logs" && o.source == "default") (void)from_.from_environment(o);

@@ -157,7 +157,7 @@ struct found_report {
     std::string trusts; ///< the option that would take all of it
     std::vector<std::string> used, ignored;
     std::string why; ///< it is ignored as a whole
-    bool may_be_named = false; ///< and would not be, had it been named
+    bool may_be_named = false; ///< naming the file with an option would make it trusted
 
     static constexpr std::size_t most_names = 12;
     static std::string list(std::vector<std::string> const& names) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sums of doubles and of their squares without any rounding, so that order, threads and shards cannot show.
+// Sums of doubles and of their squares without any rounding, so that the result does not depend on order, threads or shards.
 #pragma once
 #include <sb/core/exact_integer.hpp>
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The end of a process that should have come to it long before.
+// A timer that kills this process if it has not ended in time.
 #pragma once
 #include <csignal>
 #include <cstdint>

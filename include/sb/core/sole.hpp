@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For objects that hold something: how their only owner changes.
+// Moves of objects that own one resource.
 #pragma once
 #include <memory>
 #include <type_traits>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Any JSON value, for open maps and documents: Boost.JSON's. Objects keep the order in which keys came (`stable_erase` too;
-// `erase` does not). A program that uses one needs Boost.JSON's code once: see sb/json/source.hpp.
+// `erase` does not). A program that uses one needs Boost.JSON's code once: see sb/json/compiled_once.hpp.
 #pragma once
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

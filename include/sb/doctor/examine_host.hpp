@@ -4,8 +4,8 @@
 #include <sb/core/clock.hpp>
 #include <sb/core/text.hpp>
 #include <sb/doctor/finding.hpp>
-#include <sb/doctor/host_groups.hpp>
-#include <sb/doctor/host_walls.hpp>
+#include <sb/doctor/host_cgroups.hpp>
+#include <sb/doctor/host_isolation.hpp>
 #include <sb/files/own_folder.hpp>
 #include <sb/files/path.hpp>
 #include <sb/machine/cpus.hpp>

@@ -52,7 +52,7 @@ inline std::vector<std::string> missing_folders(std::string path) {
 } // namespace detail
 
 /// The finding `full`, in the current folder. What was not there before is removed again.
-inline finding try_walls(std::string const& data_dir, run::variables const& base, std::string const& groups_below = {}) {
+inline finding try_isolation(std::string const& data_dir, run::variables const& base, std::string const& groups_below = {}) {
     finding f{"full", finding_status::ok, {}, {}};
     auto const new_folders = detail::missing_folders(data_dir + "/leases");
     auto const home = sandbox::workspace_folder(".");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads one JSON text into a value and checks every byte: grammar, UTF-8, surrogates, depth. simdjson reads it. The code of
-// these functions is compiled once in a program: see source.hpp.
+// these functions is compiled once in a program: see compiled_once.hpp.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>

@@ -5,7 +5,7 @@
 #include <sb/core/text.hpp>
 #include <sb/core/value.hpp>
 #include <sb/key/amount.hpp>
-#include <sb/key/end.hpp>
+#include <sb/key/end_rule.hpp>
 #include <sb/key/host.hpp>
 #include <sb/key/setup.hpp>
 #include <optional>

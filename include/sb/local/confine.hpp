@@ -12,14 +12,14 @@
 #include <sb/files/path.hpp>
 #include <sb/key/list.hpp>
 #include <sb/local/choose_view.hpp>
-#include <sb/local/figures.hpp>
+#include <sb/local/outcome_of.hpp>
 #include <sb/local/host_abilities.hpp>
 #include <sb/local/sandbox_abilities.hpp>
 #include <sb/local/sandbox_site.hpp>
 #include <sb/process/limits.hpp>
 #include <sb/sandbox/lend_work.hpp>
 #include <sb/watch/input_file.hpp>
-#include <sb/watch/watch.hpp>
+#include <sb/watch/watcher.hpp>
 #include <algorithm>
 #include <csignal>
 #include <memory>

@@ -6,7 +6,7 @@
 #include <sb/files/copy_tree.hpp>
 #include <sb/files/own_folder.hpp>
 #include <sb/files/session_folder.hpp>
-#include <sb/local/figures.hpp>
+#include <sb/local/outcome_of.hpp>
 #include <sb/local/worker.hpp>
 #include <sb/run/lane.hpp>
 #include <csignal>

@@ -4,7 +4,7 @@
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
-#include <sb/watch/watch.hpp>
+#include <sb/watch/watcher.hpp>
 #include <sb/files/session_folder.hpp>
 #include <sb/files/workspace.hpp>
 #include <functional>

@@ -2,7 +2,7 @@
 // A worker: a small process in which runs happen, one after the other.
 //
 // How it works: a backend forks its workers before the session reads anything large. Each worker waits on a socket for jobs,
-// runs them (watch/watch.hpp) in its site (site.hpp) and answers with what happened. Because a worker is a process, its runs
+// runs them (watch/watcher.hpp) in its site (site.hpp) and answers with what happened. Because a worker is a process, its runs
 // are separate from those of another. Its reaper keeps the peak memory of a payload correct, because Linux counts the memory
 // of the process that calls exec as the payload's first peak. When the session dies, by whatever signal, the kernel tells
 // its workers: they end their run and clear up. When a worker dies, its reaper and its payload die with it. The rest of its
@@ -14,7 +14,7 @@
 #include <sb/machine/home_cpu.hpp>
 #include <sb/local/host_abilities.hpp>
 #include <sb/local/site.hpp>
-#include <sb/local/wire.hpp>
+#include <sb/local/worker_messages.hpp>
 #include <sb/run/lane.hpp>
 #include <algorithm>
 #include <cerrno>

@@ -7,7 +7,7 @@
 // another session. Other children of an embedding program are not touched.
 #pragma once
 #include <sb/core/clock.hpp>
-#include <sb/process/tree.hpp>
+#include <sb/process/adopt_and_kill.hpp>
 #include <sb/local/worker.hpp>
 #include <algorithm>
 #include <cerrno>

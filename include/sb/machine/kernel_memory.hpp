@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory that the kernel keeps for a run and charges to nobody: file locks, pages of which a socket holds one byte, and what
-// sockets hold back that are in no list.
+// Memory that the kernel keeps for a run and charges to nobody: file locks, whole pages of which a socket uses one
+// byte, and data held by sockets that appear in no list.
 //
 // How it works: a file lock takes some 200 bytes that no group counts. Data that waits in a socket lies in pages of 32 KiB
 // but counts by the byte. So a program can send single bytes through one socket, and much data that is not kept through

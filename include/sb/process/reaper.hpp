@@ -4,13 +4,13 @@
 // How it works: a watcher (watch.hpp) stays outside and has the pipes and the clock. The reaper is the parent of every
 // program of the run. In its own process namespace it is process 1: orphans of a payload become its children, and one
 // kill(-1) reaches every process. Without a namespace it is a subreaper and kills its children until there are none
-// (tree.hpp). It reads its orders from memory shared with the watcher and from a socket. When that socket is closed, or the
+// (adopt_and_kill.hpp). It reads its orders from memory shared with the watcher and from a socket. When that socket is closed, or the
 // watcher is dead, it kills everything and ends. It never depends on a payload to cooperate.
 #pragma once
 #include <sb/core/clock.hpp>
 #include <sb/process/reaper_messages.hpp>
 #include <sb/process/spawn.hpp>
-#include <sb/process/tree.hpp>
+#include <sb/process/adopt_and_kill.hpp>
 #include <algorithm>
 #include <charconv>
 #include <ctime>

@@ -3,7 +3,7 @@
 // that run it.
 #pragma once
 #include <sb/core/result.hpp>
-#include <sb/key/preset_amounts.hpp>
+#include <sb/key/typed_preset.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/record/run.hpp>
 #include <sb/run/payload_environment.hpp>

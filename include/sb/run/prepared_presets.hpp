@@ -4,7 +4,7 @@
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <sb/process/spawn.hpp>
-#include <sb/key/preset_amounts.hpp>
+#include <sb/key/typed_preset.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/run/backend.hpp>
 #include <sb/run/check.hpp>

@@ -4,7 +4,7 @@
 #include <sb/core/input_source.hpp>
 #include <sb/core/result.hpp>
 #include <sb/json/dispatch.hpp>
-#include <sb/key/preset_amounts.hpp>
+#include <sb/key/typed_preset.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/stress/read_preset.hpp>
 #include <functional>

@@ -4,7 +4,7 @@
 #pragma once
 #include <sb/core/text.hpp>
 #include <sb/json/write.hpp>
-#include <sb/key/preset_amounts.hpp>
+#include <sb/key/typed_preset.hpp>
 #include <sb/run/backend.hpp>
 #include <sb/run/payload_environment.hpp>
 #include <string>

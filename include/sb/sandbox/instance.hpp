@@ -12,7 +12,7 @@
 #include <sb/sandbox/sandbox_template.hpp>
 #include <sb/sandbox/scratch_view.hpp>
 #include <sb/sandbox/tcp_leftovers.hpp>
-#include <sb/watch/watch.hpp>
+#include <sb/watch/watcher.hpp>
 #include <algorithm>
 #include <optional>
 #include <string>

@@ -19,7 +19,7 @@
 #include <sb/filter/landlock.hpp>
 #include <sb/process/reaper_messages.hpp>
 #include <sb/sandbox/sandbox_init.hpp>
-#include <sb/sandbox/sandbox_root.hpp>
+#include <sb/sandbox/template_root.hpp>
 #include <sb/sandbox/tcp_leftovers.hpp>
 #include <algorithm>
 #include <array>
@@ -44,7 +44,7 @@ struct scratch_size {
 
 /// The input of a supervisor; all of it is prepared before the supervisor is cloned.
 struct supervisor_plan {
-    sandbox_root const* from = nullptr;
+    template_root const* from = nullptr;
     init_plan init;
     scratch_size size;
     bool copies_work = false; ///< the workspace is a copy in memory, made anew for each run, instead of a view
@@ -130,7 +130,7 @@ private:
         };
         std::vector<seen> mounts, written;
         for (auto& each : files::read_mounts(text)) {
-            if (!each.point.starts_with(sandbox_root::root() + "/") && !each.point.starts_with("/aside")) continue;
+            if (!each.point.starts_with(template_root::root() + "/") && !each.point.starts_with("/aside")) continue;
             std::size_t nearest = bindings.size();
             for (std::size_t i = 0; i < bindings.size(); ++i)
                 if (files::is_below(each.point, places[i]) && (nearest == bindings.size() || places[i].size() >= places[nearest].size())) nearest = i;
@@ -254,7 +254,7 @@ private:
                 if (also->folder) SB_CHECK(make_folders(target, 0755));
                 else if (::access(target.c_str(), F_OK) != 0) {
                     SB_CHECK(make_folders(target.substr(0, target.rfind('/')), 0755));
-                    SB_CHECK(sandbox_root::write_file(target, {}));
+                    SB_CHECK(template_root::write_file(target, {}));
                 }
             }
             if (also == aside.end()) {
@@ -263,7 +263,7 @@ private:
             }
             auto const own = target.starts_with("/var/tmp/") && !plan_.from->has_var_tmp() ? target.substr(4) : target; // /var/tmp is our own link
             auto const there = files::place_at(AT_FDCWD, own.c_str(), RESOLVE_NO_SYMLINKS);
-            if (!there && errno == ELOOP) return sandbox_root::link_on_the_way(target);
+            if (!there && errno == ELOOP) return template_root::link_on_the_way(target);
             if (!there) return last_error("open", target);
             SB_CHECK(files::attach(mount.get(), there.get(), target));
         }

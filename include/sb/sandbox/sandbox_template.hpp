@@ -2,7 +2,7 @@
 // A sandbox template: the process from which the sandboxes of one worker are cloned.
 //
 // How it works: the template is in the worker's control group, in its own user, mount and cgroup namespaces, where the
-// payload's root has been built once (sandbox_root.hpp). A sandbox's supervisor is cloned from it. So it is born in the
+// payload's root has been built once (template_root.hpp). A sandbox's supervisor is cloned from it. So it is born in the
 // right group, with the right user and a copy of the template root; a process made from nothing would need milliseconds to
 // get there. The supervisor is the owner's child, not the template's (CLONE_PARENT). The template works while its owner does
 // something else: a sandbox is requested now and taken when it is needed.
@@ -17,7 +17,7 @@
 #include <sb/process/payload_user.hpp>
 #include <sb/process/privileges.hpp>
 #include <sb/sandbox/mount_supervisor.hpp>
-#include <sb/sandbox/sandbox_root.hpp>
+#include <sb/sandbox/template_root.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -135,7 +135,7 @@ private:
         SB_CHECK(forget_words());
         let_signals_be();
         if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0) return last_error("make mounts private");
-        SB_TRY(auto built, sandbox_root::build(plan_->shown, std::move(lower_), std::move(sources_)));
+        SB_TRY(auto built, template_root::build(plan_->shown, std::move(lower_), std::move(sources_)));
         root_.emplace(std::move(built));
         return {};
     }
@@ -172,7 +172,7 @@ private:
     process::order_room* room_;
     pid_t owner_;
     bool drops_groups_;
-    std::optional<sandbox_root> root_;
+    std::optional<template_root> root_;
 };
 
 /// The same as files::pinned::open, with the path in an error.

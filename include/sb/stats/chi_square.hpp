@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The chi square distribution: upper tail and its inverse.
 #pragma once
-#include <sb/stats/falling.hpp>
+#include <sb/stats/invert_tail.hpp>
 #include <sb/stats/saddle_point.hpp>
 #include <cmath>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fisher's F distribution: upper tail and its inverse.
 #pragma once
-#include <sb/stats/falling.hpp>
+#include <sb/stats/invert_tail.hpp>
 #include <sb/stats/incomplete_beta.hpp>
 #include <cmath>
 #include <limits>

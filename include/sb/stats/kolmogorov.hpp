@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Kolmogorov's distribution, the limit of the largest distance between what is counted and what is so: upper tail and its inverse.
+// Kolmogorov's distribution, the limiting one of the largest distance between the empirical and the true distribution: upper tail
+// and its inverse.
 #pragma once
-#include <sb/stats/falling.hpp>
+#include <sb/stats/invert_tail.hpp>
 #include <cmath>
 #include <numbers>
 

@@ -17,7 +17,7 @@ enum class levene_center : std::uint8_t { median, mean, trimmed };
 
 struct levene_request {
     levene_center center = levene_center::median;
-    double trim = 0.25; ///< of each end of a group's values, left out of its centre; of the test nothing is left out
+    double trim = 0.25; ///< share cut from each end of a group to compute its centre; the test itself uses all values
 };
 
 struct levene_answer {

@@ -14,7 +14,7 @@
 #include <sb/stats/levene.hpp>
 #include <sb/stats/means.hpp>
 #include <sb/stats/moments.hpp>
-#include <sb/stats/multiple.hpp>
+#include <sb/stats/multiple_testing.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -138,7 +138,7 @@ inline settle_answer judge_window(std::span<double const> values, settle_request
     bool const few = size < fewest_for_slope; // for an interval of the slope: of three values it would have one degree of freedom
     if (!answer.change || !(answer.drift || few)) {
         if (few) return answer.why = no_answer::too_short, answer;
-        // as many values as were asked for, and fewer independent ones than it takes; what is beyond the margin needs no test to stand back
+        // as many values as were asked for, and fewer independent ones than it takes; a change beyond the margin fails without a test
         answer.lacks = std::abs(answer.change.mean) > asked.margin ? unsettled::level : std::abs(answer.drift.mean) > drift_margin ? unsettled::slope : unsettled::dependence;
         return answer;
     }

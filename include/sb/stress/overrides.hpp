@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Values given by hand: they win over the preset, and the preset lists them.
 #pragma once
-#include <sb/key/preset_amounts.hpp>
+#include <sb/key/typed_preset.hpp>
 #include <algorithm>
 #include <functional>
 #include <optional>

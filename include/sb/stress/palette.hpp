@@ -2,7 +2,7 @@
 // Every value that a random preset can have, once as a value and once as its written bytes.
 #pragma once
 #include <sb/json/write.hpp>
-#include <sb/key/read.hpp>
+#include <sb/key/read_value.hpp>
 #include <sb/stress/preset_id.hpp>
 #include <algorithm>
 #include <bitset>

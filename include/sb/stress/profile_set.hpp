@@ -2,7 +2,7 @@
 // Profiles by name: those of the table, and those in a user's files.
 #pragma once
 #include <sb/json/parse.hpp>
-#include <sb/key/preset_amounts.hpp>
+#include <sb/key/typed_preset.hpp>
 #include <sb/stress/profile.hpp>
 #include <sb/stress/severity.hpp>
 #include <string>

@@ -2,7 +2,7 @@
 // Reads presets: lines, a JSON array, an object of arrays or of levels, {"presets":[…]}, with or without `kind`.
 #pragma once
 #include <sb/json/dispatch.hpp>
-#include <sb/key/preset_amounts.hpp>
+#include <sb/key/typed_preset.hpp>
 #include <sb/stress/preset_id.hpp>
 #include <sb/stress/profile_set.hpp>
 #include <cstdint>

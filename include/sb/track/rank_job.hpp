@@ -30,7 +30,7 @@ struct rank_sums {
     rank_table table;
     rank_counts counts;
     bool stopped = false; ///< strict, and a line was bad
-    std::vector<std::string> overfull; ///< names whose states add up to more values than anybody has: they have no row
+    std::vector<std::string> overfull; ///< names whose states add up to an impossible count; they get no row
 };
 
 /// Hears of each bad line, in order: the input's path, the line and its byte (both from 1), what is wrong.

@@ -32,7 +32,7 @@ struct rank_counts {
     std::int64_t histories = 0, partials = 0;
     std::int64_t other_kind = 0; ///< not a kind that is ranked
     std::int64_t off_arm = 0; ///< runs without the result: they are compared, not ranked
-    std::int64_t unnamed = 0; ///< without what is ranked by
+    std::int64_t unnamed = 0; ///< lines without the member that names the group
     std::int64_t without_metric = 0;
     std::int64_t other_partial = 0; ///< states of another ranking
     std::int64_t duplicate_keys = 0;

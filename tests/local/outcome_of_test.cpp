@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include <sb/local/figures.hpp>
+#include <sb/local/outcome_of.hpp>
 
 using namespace sb::local;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What control groups hold and count here for a whole tree of processes, and what would let them do so.
 //
-// How it works: cgroup_host proves what it found by making groups; it is asked in this process, not in a child, for on v2
-// who else is in our group decides. Why something cannot be had is then read off the hierarchies, to name the command.
+// How it works: cgroup_host proves what it found by making groups. It runs in this process, not in a child, because on v2 the
+// answer depends on which other processes are in our group. If something cannot be had, the hierarchies show why, and which
+// command would help.
 #pragma once
 #include <sb/cgroup/cgroup_host.hpp>
 #include <sb/core/text.hpp>

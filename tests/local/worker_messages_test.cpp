@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include <sb/local/wire.hpp>
+#include <sb/local/worker_messages.hpp>
 #include <string>
 #include <sys/socket.h>
 #include <thread>

@@ -31,12 +31,12 @@ inline std::string random_uuid() {
     return text;
 }
 
-class sandbox_root {
+class template_root {
 public:
     /// In a mount namespace of our own that shares nothing with the host's. `lower` is the workspace as a detached mount,
     /// `sources` are the bindings; a privileged caller prepared both. A missing one is opened by its path.
-    static result<sandbox_root> build(view const& shown, unique_fd lower, std::vector<unique_fd> sources) {
-        sandbox_root made{shown};
+    static result<template_root> build(view const& shown, unique_fd lower, std::vector<unique_fd> sources) {
+        template_root made{shown};
         made.lower_ = std::move(lower), made.sources_ = std::move(sources);
         SB_TRY(auto parts, made.collect());
         SB_TRY(auto const proc, files::copy_mount(AT_FDCWD, "/proc"));
@@ -75,7 +75,7 @@ public:
 private:
     static constexpr off_t largest_copied = 128 << 10;
 
-    explicit sandbox_root(view const& shown) : shown_{&shown} {}
+    explicit template_root(view const& shown) : shown_{&shown} {}
 
     struct part {
         unique_fd mount;
@@ -191,7 +191,7 @@ private:
 
     result<void> build_root(std::vector<part>& parts) {
         SB_TRY(auto const root, files::new_mount("tmpfs", {{"size", "16m"}, {"nr_inodes", "32768"}, {"mode", "0755"}}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
-        auto const top = sandbox_root::root();
+        auto const top = template_root::root();
         SB_CHECK(files::attach(root.get(), top));
         for (std::string_view const folder : {"etc", "dev/shm", "proc", "tmp", "var", "home/sandbox"}) SB_CHECK(make_folders(cat(top, "/", folder), 0755));
         auto const id = cat(process::sandbox_id);

@@ -21,13 +21,13 @@
 
 namespace sb::watch {
 
-class copy_streams {
+class output_pipes {
 public:
     static constexpr std::size_t most_report_bytes = std::size_t{256} << 10; ///< for each copy
     static constexpr std::size_t most_each = 3; ///< output, errors, report channel
 
     /// Files for `job::keep_output`, -1 for none.
-    copy_streams(int keep_out, int keep_err) : keep_out_{keep_out}, keep_err_{keep_err}, block_{std::make_unique<char[]>(block_size)} {}
+    output_pipes(int keep_out, int keep_err) : keep_out_{keep_out}, keep_err_{keep_err}, block_{std::make_unique<char[]>(block_size)} {}
 
     void begin(job const& what) {
         copies_.clear();

@@ -12,7 +12,7 @@
 
 namespace sb::watch {
 
-class limit_watches {
+class unenforced_limits {
 public:
     /// `reaper` is the first process of the run's own namespace; -1: it has none.
     void begin(job const& what, pid_t reaper, std::int64_t now_ns) {

@@ -3,7 +3,7 @@
 #include "support/victim.hpp"
 #include <sb/core/sha256.hpp>
 #include <sb/files/folder.hpp>
-#include <sb/watch/watch.hpp>
+#include <sb/watch/watcher.hpp>
 #include <algorithm>
 #include <charconv>
 #include <csignal>
@@ -253,7 +253,7 @@ TEST_CASE("a report channel without end is kept up to its bound and takes next t
     CHECK(spent() - before < 2 * looks + 0.02);
     CHECK(got.killed_by == killer::wall);
     REQUIRE(got.reports.size() == 1);
-    CHECK(got.reports[0].size() == sb::watch::copy_streams::most_report_bytes);
+    CHECK(got.reports[0].size() == sb::watch::output_pipes::most_report_bytes);
     CHECK(got.reports_cut);
 }
 

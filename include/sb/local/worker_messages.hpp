@@ -3,7 +3,7 @@
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>
-#include <sb/watch/watch.hpp>
+#include <sb/watch/watcher.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #include "support/bare_root.hpp"
 #include "support/group.hpp"
 #include "support/victim.hpp"
-#include <sb/doctor/host_groups.hpp>
+#include <sb/doctor/host_cgroups.hpp>
 #include <sb/files/path.hpp>
 #include <algorithm>
 #include <fstream>

@@ -3,7 +3,7 @@
 #pragma once
 #include <sb/watch/job.hpp>
 #include <sb/process/limits.hpp>
-#include <sb/local/ends.hpp>
+#include <sb/local/classify_end.hpp>
 #include <sb/run/lane.hpp>
 #include <algorithm>
 #include <cstdint>

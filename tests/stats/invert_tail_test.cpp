@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include <sb/stats/falling.hpp>
+#include <sb/stats/invert_tail.hpp>
 #include <cmath>
 #include <limits>
 

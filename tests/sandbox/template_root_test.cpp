@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/sandbox_slot.hpp"
 #include <regex>
-#include <sb/sandbox/sandbox_root.hpp>
+#include <sb/sandbox/template_root.hpp>
 
 using namespace sb::sandbox;
 using namespace sb::test;
@@ -44,12 +44,12 @@ TEST_CASE("a root has a few devices, and nothing of it can be written but the pa
 
 TEST_CASE("a file of a root is new, or it is refused", "[root]") {
     folder const at;
-    REQUIRE_FALSE(sandbox_root::write_file(at / "file", "text").has_error());
+    REQUIRE_FALSE(template_root::write_file(at / "file", "text").has_error());
     CHECK(sb::read_file(at / "file").value() == "text");
-    auto const again = sandbox_root::write_file(at / "file", "other");
+    auto const again = template_root::write_file(at / "file", "other");
     REQUIRE(again.has_error());
     CHECK(again.error().what == sb::cat("open ", at / "file", ": File exists"));
     CHECK(sb::read_file(at / "file").value() == "text");
-    CHECK(sandbox_root::link_on_the_way("/a/b").on == sb::blame::caller);
-    CHECK(sandbox_root::link_on_the_way("/a/b").what.find("/a/b") != std::string::npos);
+    CHECK(template_root::link_on_the_way("/a/b").on == sb::blame::caller);
+    CHECK(template_root::link_on_the_way("/a/b").what.find("/a/b") != std::string::npos);
 }

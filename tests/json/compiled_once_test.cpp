@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // This program takes what is compiled once from here, as a program outside this tree would.
 #include "support/catch.hpp"
-#include <sb/json/source.hpp>
+#include <sb/json/compiled_once.hpp>
 #include <sb/json/write.hpp>
 #include <string>
 #include <thread>

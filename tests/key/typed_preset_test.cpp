@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include <sb/key/preset_amounts.hpp>
+#include <sb/key/typed_preset.hpp>
 #include <sb/stress/preset_source.hpp>
 
 using namespace sb;

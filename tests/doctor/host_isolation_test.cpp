@@ -2,7 +2,7 @@
 #include "support/child.hpp"
 #include "support/kernel.hpp"
 #include "support/victim.hpp"
-#include <sb/doctor/host_walls.hpp>
+#include <sb/doctor/host_isolation.hpp>
 #include <sb/files/path.hpp>
 #include <sb/files/session_folder.hpp>
 #include <sb/files/workspace.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A preset whose keys have been read. Each is converted to an amount once, when the preset is read.
 #pragma once
-#include <sb/key/read.hpp>
+#include <sb/key/read_value.hpp>
 #include <sb/record/preset.hpp>
 #include <algorithm>
 #include <string_view>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include <sb/core/fd.hpp>
-#include <sb/watch/copy_streams.hpp>
+#include <sb/watch/output_pipes.hpp>
 #include <poll.h>
 #include <string>
 #include <sys/mman.h>
@@ -19,13 +19,13 @@ job two_streams(bool reports = true) {
     return what;
 }
 /// The ends that a copy would get.
-std::vector<int> ends_of(copy_streams const& streams) {
-    int ends[copy_streams::most_each];
+std::vector<int> ends_of(output_pipes const& streams) {
+    int ends[output_pipes::most_each];
     auto const count = streams.far_ends(ends);
     return {ends, ends + count};
 }
 void say(int end, std::string const& text) { REQUIRE(::write(end, text.data(), text.size()) == static_cast<ssize_t>(text.size())); }
-outcome ended(copy_streams& streams, std::size_t shown = 0) {
+outcome ended(output_pipes& streams, std::size_t shown = 0) {
     std::vector<pollfd> room;
     streams.read_dry(room);
     outcome got;
@@ -37,7 +37,7 @@ outcome ended(copy_streams& streams, std::size_t shown = 0) {
 } // namespace
 
 TEST_CASE("what a copy wrote is handed over by stream, and the output shown is the one that was asked for") {
-    copy_streams streams{-1, -1};
+    output_pipes streams{-1, -1};
     auto const what = two_streams();
     streams.begin(what);
     for (std::string const name : {"first", "second"}) {
@@ -55,7 +55,7 @@ TEST_CASE("what a copy wrote is handed over by stream, and the output shown is t
 }
 
 TEST_CASE("a job without a report channel has two pipes, and new ones are closed here once they were passed on") {
-    copy_streams streams{-1, -1};
+    output_pipes streams{-1, -1};
     auto const what = two_streams(false);
     streams.begin(what);
     REQUIRE_FALSE(streams.add(what, false).has_error());
@@ -69,7 +69,7 @@ TEST_CASE("a job without a report channel has two pipes, and new ones are closed
 }
 
 TEST_CASE("pipes of the pool serve the next run unless they must not be trusted") {
-    copy_streams streams{-1, -1};
+    output_pipes streams{-1, -1};
     auto const what = two_streams();
     auto const before = streams.replaced();
     for (int run = 0; run < 3; ++run) {
@@ -91,7 +91,7 @@ TEST_CASE("pipes of the pool serve the next run unless they must not be trusted"
 }
 
 TEST_CASE("a copy that could not be started leaves no pipe behind") {
-    copy_streams streams{-1, -1};
+    output_pipes streams{-1, -1};
     auto const what = two_streams();
     streams.begin(what);
     REQUIRE_FALSE(streams.add(what, true).has_error());
@@ -105,7 +105,7 @@ TEST_CASE("a copy that could not be started leaves no pipe behind") {
 
 TEST_CASE("only the first copy's output is kept, in the files that were given") {
     sb::unique_fd const out{::memfd_create("out", MFD_CLOEXEC)}, err{::memfd_create("err", MFD_CLOEXEC)};
-    copy_streams streams{out.get(), err.get()};
+    output_pipes streams{out.get(), err.get()};
     auto what = two_streams(false);
     what.keep_output = true;
     streams.begin(what);
@@ -120,7 +120,7 @@ TEST_CASE("only the first copy's output is kept, in the files that were given") 
 }
 
 TEST_CASE("output beyond its limit is seen, and a report beyond its own rests and is cut") {
-    copy_streams streams{-1, -1};
+    output_pipes streams{-1, -1};
     auto what = two_streams();
     what.held.output_bytes = 10;
     streams.begin(what);
@@ -135,7 +135,7 @@ TEST_CASE("output beyond its limit is seen, and a report beyond its own rests an
         streams.drain_ready(waiting.data());
         return rests;
     };
-    for (std::size_t at = 0; at < copy_streams::most_report_bytes; at += block.size()) {
+    for (std::size_t at = 0; at < output_pipes::most_report_bytes; at += block.size()) {
         say(ends[2], block);
         CHECK(read_all(sb::monotonic_ns()) == -1);
     }
@@ -149,5 +149,5 @@ TEST_CASE("output beyond its limit is seen, and a report beyond its own rests an
     auto const got = ended(streams);
     CHECK(got.reports_cut);
     REQUIRE(got.reports.size() == 1);
-    CHECK(got.reports[0].size() == copy_streams::most_report_bytes);
+    CHECK(got.reports[0].size() == output_pipes::most_report_bytes);
 }

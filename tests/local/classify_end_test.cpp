@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
-#include <sb/local/ends.hpp>
+#include <sb/local/classify_end.hpp>
 #include <cerrno>
 #include <csignal>
 #include <string>

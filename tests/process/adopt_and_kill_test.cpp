@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/child.hpp"
-#include <sb/process/tree.hpp>
+#include <sb/process/adopt_and_kill.hpp>
 #include <algorithm>
 #include <csignal>
 #include <poll.h>

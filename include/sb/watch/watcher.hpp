@@ -12,9 +12,9 @@
 #include <sb/machine/cpus.hpp>
 #include <sb/process/privileges.hpp>
 #include <sb/process/reaper_link.hpp>
-#include <sb/watch/copy_streams.hpp>
+#include <sb/watch/output_pipes.hpp>
 #include <sb/watch/job.hpp>
-#include <sb/watch/limit_watches.hpp>
+#include <sb/watch/unenforced_limits.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -332,8 +332,8 @@ private:
     static constexpr std::int64_t patience = 6'000'000; // for a reaper to kill and count; after that it is killed too
 
     unique_fd signals_;
-    copy_streams streams_;
-    limit_watches limits_;
+    output_pipes streams_;
+    unenforced_limits limits_;
     rlimit open_files_{};
     process::order_room* room_ = nullptr;
     process::reaper_link* by_ = nullptr;
