@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/victim.hpp"
 #include <sb/local/local_backend.hpp>
+#include <sb/local/plain_site.hpp>
 #include <poll.h>
 #include <set>
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/shell_job.hpp"
 #include "support/victim.hpp"
+#include <sb/local/plain_site.hpp>
 #include <sb/local/worker.hpp>
 #include <csignal>
 #include <memory>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+// Tests of preset_to_limits.hpp and enforcement.hpp.
 #include "support/catch.hpp"
+#include <sb/run/enforcement.hpp>
 #include <sb/run/preset_to_limits.hpp>
 #include <algorithm>
 #include <string>

@@ -2,6 +2,7 @@
 // The common part of the backends of this machine: a pool of worker processes, each one a lane.
 #pragma once
 #include <sb/local/local_lane.hpp>
+#include <sb/local/plain_site.hpp>
 #include <sb/local/worker_pool.hpp>
 #include <sb/run/backend.hpp>
 #include <memory>

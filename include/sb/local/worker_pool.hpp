@@ -7,8 +7,9 @@
 // another session. Other children of an embedding program are not touched.
 #pragma once
 #include <sb/core/clock.hpp>
-#include <sb/process/adopt_and_kill.hpp>
+#include <sb/local/plain_site.hpp>
 #include <sb/local/worker.hpp>
+#include <sb/process/adopt_and_kill.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <csignal>

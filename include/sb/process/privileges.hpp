@@ -5,6 +5,7 @@
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
 #include <sb/process/limits.hpp>
+#include <sb/process/rlimit_list.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>

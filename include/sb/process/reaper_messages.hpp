@@ -11,6 +11,7 @@
 #include <sb/core/result.hpp>
 #include <sb/process/ahead_call.hpp>
 #include <sb/process/limits.hpp>
+#include <sb/process/rlimit_list.hpp>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>

@@ -14,6 +14,7 @@
 #include <sb/process/limits.hpp>
 #include <sb/process/raw_call.hpp>
 #include <sb/process/reaper_messages.hpp>
+#include <sb/process/rlimit_list.hpp>
 #include <sb/process/signals.hpp>
 #include <cerrno>
 #include <csignal>

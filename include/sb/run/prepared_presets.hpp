@@ -3,13 +3,14 @@
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>
-#include <sb/process/spawn.hpp>
 #include <sb/key/typed_preset.hpp>
+#include <sb/process/spawn.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/run/backend.hpp>
 #include <sb/run/check.hpp>
-#include <sb/run/payload_environment.hpp>
+#include <sb/run/enforcement.hpp>
 #include <sb/run/find_program.hpp>
+#include <sb/run/payload_environment.hpp>
 #include <cstddef>
 #include <iterator>
 #include <map>

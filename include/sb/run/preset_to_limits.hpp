@@ -6,6 +6,7 @@
 #include <sb/json/write.hpp>
 #include <sb/key/typed_preset.hpp>
 #include <sb/run/backend.hpp>
+#include <sb/run/enforcement.hpp>
 #include <sb/run/payload_environment.hpp>
 #include <string>
 #include <string_view>

@@ -6,9 +6,10 @@
 #include <sb/metric/run_value.hpp>
 #include <sb/record/run.hpp>
 #include <sb/run/backend.hpp>
-#include <sb/run/run_plan.hpp>
+#include <sb/run/enforcement.hpp>
 #include <sb/run/report_channel.hpp>
 #include <sb/run/reserved_names.hpp>
+#include <sb/run/run_plan.hpp>
 #include <algorithm>
 #include <optional>
 #include <string>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+// Tests of plain_site.hpp and site.hpp.
 #include "support/child.hpp"
 #include "support/victim.hpp"
+#include <sb/local/plain_site.hpp>
 #include <sb/local/site.hpp>
 #include <algorithm>
 #include <csignal>
