@@ -106,10 +106,9 @@ inline void take_name(std::string_view name) noexcept {
     name.copy(room.data(), room.size() - 1);
 }
 
-/// A blocked signal would stay pending, and the next run would see it. A handler of the caller would run. A signal with its
-/// default action never reaches process 1.
-inline void let_signals_be() noexcept {
-    process::let_be(~process::signal_bits{0});
+/// A blocked signal would stay pending, and the next run would see it. A signal with its default action never reaches process
+/// 1, and the template has set no other (sandbox_template.hpp): a handler of the caller would run.
+inline void unblock_signals() noexcept {
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -196,6 +195,7 @@ inline result<void> wall_in(init_plan const& plan, std::string const& root, int 
     SB_CHECK(files::change_root(root));
     SB_CHECK(put_proc(proc.get(), boot_id.get(), *plan.level));
     SB_CHECK(read_only_root());
+    unblock_signals();
     SB_TRY(auto const mounts, open_file("/proc/self/mountinfo", O_RDONLY));
     unique_fd queues;
     if (auto made = files::new_mount("mqueue", {}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC); !made.has_error()) queues = std::move(*made);

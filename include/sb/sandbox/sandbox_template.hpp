@@ -131,9 +131,10 @@ private:
         if (drops_groups_ && ::syscall(SYS_setgroups, 0, nullptr) < 0) return last_error("drop supplementary groups");
         SB_CHECK(process::become_payload());
         ::umask(022);
-        // for all that are born from here
+        // for all that are born from here; signals stay blocked until then
         SB_CHECK(forget_words());
-        let_signals_be();
+        take_name("sb-exec parent");
+        process::let_be(~process::signal_bits{0});
         if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0) return last_error("make mounts private");
         SB_TRY(auto built, template_root::build(plan_->shown, std::move(lower_), std::move(sources_)));
         root_.emplace(std::move(built));
