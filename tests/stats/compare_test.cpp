@@ -93,7 +93,7 @@ TEST_CASE("the shift and its interval are differences of the samples, and move w
         }
 }
 
-TEST_CASE("p values of several tests agree with statsmodels", "[multiple:oracle][multiple:property][multiple:degenerate]") {
+TEST_CASE("p values of several tests agree with statsmodels", "[multiple_testing:oracle][multiple_testing:property][multiple_testing:degenerate]") {
     for (auto const& c : cases("multiple")) {
         auto const p = numbers(*member(c, "p")), by_holm = numbers(*member(c, "holm")), by_share = numbers(*member(c, "bh"));
         auto const one = holm(p), other = benjamini_hochberg(p);
@@ -110,7 +110,7 @@ TEST_CASE("p values of several tests agree with statsmodels", "[multiple:oracle]
     CHECK(benjamini_hochberg(some)[2] == 0.04);
 }
 
-TEST_CASE("the interval of a share agrees with statsmodels", "[share:oracle]") {
+TEST_CASE("the interval of a share agrees with statsmodels", "[proportion_interval:oracle]") {
     for (auto const& row : cases("wilson")) {
         auto const c = numbers(row);
         auto const [lo, hi] = share_interval(static_cast<std::int64_t>(c[0]), static_cast<std::int64_t>(c[1]), c[2]);
@@ -119,7 +119,7 @@ TEST_CASE("the interval of a share agrees with statsmodels", "[share:oracle]") {
     }
 }
 
-TEST_CASE("no tries leave every share possible; none and all of few do not mean never and always", "[share:degenerate]") {
+TEST_CASE("no tries leave every share possible; none and all of few do not mean never and always", "[proportion_interval:degenerate]") {
     CHECK(share_interval(0, 0).lo == 0);
     CHECK(share_interval(0, 0).hi == 1);
     CHECK(share_interval(0, -3).hi == 1);
@@ -131,7 +131,7 @@ TEST_CASE("no tries leave every share possible; none and all of few do not mean 
     CHECK(std::isnan(share_interval(1, 2, 2).lo));
 }
 
-TEST_CASE("a share's interval holds it, mirrors that of the rest, narrows with tries, and covers as said on average", "[share:property]") {
+TEST_CASE("a share's interval holds it, mirrors that of the rest, narrows with tries, and covers as said on average", "[proportion_interval:property]") {
     for (int n = 1; n <= 60; ++n) {
         double covered = 0; // averaged over true shares, by summing binomial chances
         int asked = 0;

@@ -58,7 +58,7 @@ TEST_CASE("tests and intervals of means are wrong as often as they say", "[means
 TEST_CASE("the stability index finds a move where there is none as often as the page says", "[psi:property]") { check("psi"); }
 TEST_CASE("e-divisive splits a series that does not change as often as it says", "[change_points:property]") { check("change_points"); }
 TEST_CASE("the interval of a mean misses it as often as it says", "[interval:property]") { check("interval"); }
-TEST_CASE("Wilson's interval misses a share as often as the page says", "[share:property]") { check("share"); }
+TEST_CASE("Wilson's interval misses a share as often as the page says", "[proportion_interval:property]") { check("share"); }
 TEST_CASE("intervals of a slope miss it as often as the page says", "[least_squares:property]") { check("least_squares"); }
 TEST_CASE("Phillips and Perron's test takes walks for steady as often as the page says", "[phillips_perron:property]") { check("phillips_perron"); }
 TEST_CASE("a correlation is found where there is none as often as it says, and its interval misses it so", "[correlation:property]") { check("correlation"); }

@@ -6,7 +6,7 @@
 
 using sb::stats::detail::where_it_falls_to;
 
-TEST_CASE("the place where a tail has a value is that of its inverse by hand, wherever the search begins", "[falling:oracle][falling:property]") {
+TEST_CASE("the place where a tail has a value is that of its inverse by hand, wherever the search begins", "[invert_tail:oracle][invert_tail:property]") {
     for (double const near : {1e-9, 1.0, 1e6})
         for (double const p : {1e-200, 1e-12, 0.001, 0.5, 0.999}) {
             CHECK(where_it_falls_to([](double x) { return std::exp(-x); }, p, near) == Approx(-std::log(p)).epsilon(1e-13));
@@ -14,7 +14,7 @@ TEST_CASE("the place where a tail has a value is that of its inverse by hand, wh
         }
 }
 
-TEST_CASE("nothing left is infinitely far, all of it is at zero, and no share is nowhere", "[falling:degenerate]") {
+TEST_CASE("nothing left is infinitely far, all of it is at zero, and no share is nowhere", "[invert_tail:degenerate]") {
     auto const tail = [](double x) { return std::exp(-x); };
     CHECK(where_it_falls_to(tail, 0, 1) == std::numeric_limits<double>::infinity());
     CHECK(where_it_falls_to(tail, 1, 1) == 0);

@@ -6,7 +6,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 page=docs/reference/stats.md
-parts='answer arma_likelihood arma_search dot energy_walk energy_split falling forecast incomplete_beta minimise orthogonal saddle_point smoothing_filter smoothing_search adf_lags gram long_run tie_tables trend' # of the others, and tested through them
+parts='answer arma_likelihood arma_search dot energy_walk energy_split forecast incomplete_beta invert_tail minimise orthogonal saddle_point smoothing_filter smoothing_search adf_lags gram long_run tie_tables trend' # of the others, and tested through them
 answers() { # question | header | what it gives
     cat <<'END'
 Summaries|moments|count, mean and spread; covariance of two streams; autocorrelation; mergeable
@@ -25,7 +25,7 @@ Distributions|chi_square|chi square: tail and inverse
 Distributions|kolmogorov|Kolmogorov's limit: tail and inverse
 Distributions|mackinnon|Dickey and Fuller's: p values and critical values
 Intervals|interval|a mean, by Student's t
-Intervals|share|a share (Wilson)
+Intervals|proportion_interval|a proportion (Wilson)
 Intervals|means|a mean, a difference (Welch), a paired difference; effective n; equivalence (TOST)
 Intervals|bootstrap|any statistic (BCa)
 Intervals|prediction|one more observation
@@ -38,7 +38,7 @@ Tests|levene|spreads (Levene, Brown and Forsythe, trimmed)
 Tests|ks|two distributions (Kolmogorov and Smirnov, exact with ties)
 Tests|mann_whitney|two samples by ranks, with the shift between them (Hodges and Lehmann)
 Tests|psi|a distribution that has shifted (stability index)
-Tests|multiple|several tests at once (Holm, Benjamini and Hochberg)
+Tests|multiple_testing|several tests at once (Holm, Benjamini and Hochberg)
 Regression|least_squares|coefficients with HAC errors and leverage; ridge
 Regression|theil_sen|a slope that outliers do not move, with its interval
 Regression|correlation|Pearson's, with its interval; over windows without drift
