@@ -38,6 +38,27 @@ TEST_CASE("messages that arrive together are taken one by one") {
     CHECK(receiver.receive(between.ends[0]) == std::nullopt);
 }
 
+TEST_CASE("two ends that send more than the socket holds, and read only then, do not wait for each other") {
+    socket_pair between;
+    std::string const much(4 << 20, 'x');
+    std::thread session{[&] { // as a session: it sends all of its jobs before it reads an answer
+        outbox jobs;
+        jobs.put(much);
+        CHECK(jobs.send(between.ends[1], true));
+        inbox answers;
+        CHECK(answers.receive(between.ends[1]) == much);
+    }};
+    outbox answers;
+    inbox orders;
+    answers.put(much);
+    CHECK(send_and_take_in(answers, orders, between.ends[0]));
+    CHECK(orders.receive(between.ends[0]) == much);
+    session.join();
+    answers.put(much);
+    between.close_sender();
+    CHECK_FALSE(send_and_take_in(answers, orders, between.ends[0]));
+}
+
 TEST_CASE("a message is whole wherever it was cut") {
     std::string const text = "the second one";
     std::string const first(20'000, 'x'); // more than is read at once

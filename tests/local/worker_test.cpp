@@ -114,6 +114,22 @@ TEST_CASE("answers that have come are read without waiting") {
     CHECK_FALSE(by->has_answer());
 }
 
+TEST_CASE("many large jobs are sent at once, and their large answers read after that") {
+    one_worker const by;
+    std::vector<sb::run::job> jobs;
+    for (std::uint64_t number = 1; number <= 4; ++number) {
+        auto& each = jobs.emplace_back(shell_job("head -c 200000 /dev/zero >&3", number));
+        for (int i = 0; i < 8; ++i) each.argv.emplace_back(100'000, 'x');
+        each.reports = true, each.setup.copies = 2;
+    }
+    REQUIRE_FALSE(by->send(jobs).has_error());
+    for (std::uint64_t number = 1; number <= 4; ++number) {
+        auto const got = by->receive().value();
+        CHECK(got.number == number);
+        CHECK(got.got.reports == std::vector<std::string>(2, std::string(200'000, '\0')));
+    }
+}
+
 TEST_CASE("each run finds its folders empty, and a check those of its run, which it gets under another name") {
     one_worker const by;
     auto const leave = by.run(shell_job("test -d \"$HOME\" && test -d \"$TMPDIR\" && echo word >\"$HOME/left\" && echo said"));

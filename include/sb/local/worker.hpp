@@ -237,7 +237,7 @@ private:
                 owed.reset();
                 answers.put(wire.text());
             }
-            return answers.send(socket, wait);
+            return wait ? send_and_take_in(answers, orders, socket) : answers.send(socket, false);
         };
         while (::getppid() == session_pid) {
             pollfd waiting[] = {{socket, POLLIN, 0}, {runs.has_error() ? -1 : runs->signals(), POLLIN, 0}};

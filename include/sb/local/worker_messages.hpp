@@ -162,4 +162,16 @@ private:
     std::size_t begin_ = 0, end_ = 0; // the bytes that arrived and were not taken yet
 };
 
+/// Sends everything, and takes in what arrives meanwhile: the other end may be sending too, and read only after that. False when
+/// the other end is gone.
+inline bool send_and_take_in(outbox& out, inbox& in, int socket) {
+    while (out.send(socket, false)) {
+        if (out.empty()) return true;
+        pollfd one{socket, POLLIN | POLLOUT, 0};
+        if (retry([&] { return ::poll(&one, 1, -1); }) < 0) return false;
+        if ((one.revents & POLLIN) && !in.take_in(socket, MSG_DONTWAIT)) return false;
+    }
+    return false;
+}
+
 } // namespace sb::local
