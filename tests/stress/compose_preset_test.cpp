@@ -275,6 +275,13 @@ TEST_CASE("a level of one's own is asked for by name, and only of profiles that 
           "no profile has a severity \"medium\"; known are low, high, mild, hard");
 }
 
+TEST_CASE("two names of a profile in a severity are one, unless they are given different levels") {
+    auto const of = [](char const* text) { return built_in.resolve(severity::parse(text).value()); };
+    CHECK(of("malicious_data=low,hostile_input=low")->by_profile.at("hostile_input") == "low");
+    CHECK(of("malicious_data=low,hostile_input=high").error().what ==
+          "severity: profile hostile_input is given high under one of its names and low under another; write one of them");
+}
+
 TEST_CASE("what is wrong in a profile file is said with its place") {
     auto const fault = [](std::string_view text) {
         profile_set own;

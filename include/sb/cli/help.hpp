@@ -1,33 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A tool's declaration as the text of --help.
 #pragma once
-#include <sb/cli/option.hpp>
+#include <sb/cli/declaration.hpp>
 #include <sb/cli/terminal.hpp>
 #include <sb/core/value.hpp>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace sb::cli {
-
-/// All that is known of a tool; help, manual, completions and reference are views of it.
-struct declaration {
-    std::string name, summary, version, manual; ///< `manual`: the hand-written half, Markdown
-    std::string operands, operands_help; ///< "[FILE…]"
-    std::string verbs_title; ///< "tests"
-    struct verb {
-        std::string name, help;
-    };
-    std::vector<verb> verbs; ///< the words that the first operand may be, for a tool with verbs
-    std::vector<std::string> reads, writes; ///< kinds of records
-    std::vector<option> options;
-    std::vector<std::string> sections; ///< maps of the settings that the work reads itself; none of them can harm
-    std::function<result<void>(object const&)> judges; ///< settings with one of those; empty: they may hold anything
-    std::function<bool(std::string_view)> looks_up; ///< is this a variable that the work looks up itself? They decide runs
-    bool rest_is_command = false; ///< the operands are another program's command line
-    bool dispatches = false; ///< that program is the tool NAME-WORD, WORD being the first operand
-};
 
 struct exit_meaning {
     std::string_view code, text;
@@ -40,12 +21,6 @@ inline constexpr exit_meaning exit_table[] = {
     {"4", "the system refused"},
     {"130, 143", "interrupted; cleaned up"},
 };
-
-inline std::string flag_text(option const& o) {
-    std::string text = o.letter ? cat("-", o.letter, ", ", o.flag) : o.flag;
-    if (!o.is_switch()) text += cat(" ", o.meta, o.greedy ? "…" : "");
-    return text;
-}
 
 /// Help, with the verbs that it is for.
 inline std::string own_help(option const& o) { return o.verbs.empty() ? o.help : cat(joined(o.verbs, ", "), ": ", o.help); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A tool's `main`: options declared once, the work beside them, one line for each way it can go wrong.
 #pragma once
+#include <sb/cli/arguments.hpp>
 #include <sb/cli/completion.hpp>
 #include <sb/cli/help.hpp>
 #include <sb/cli/io.hpp>
@@ -8,9 +9,11 @@
 #include <sb/cli/manual.hpp>
 #include <sb/cli/option.hpp>
 #include <sb/cli/settings.hpp>
-#include <sb/cli/sources.hpp>
 #include <sb/cli/record_table.hpp>
+#include <sb/cli/sources.hpp>
+#include <sb/cli/standard_streams.hpp>
 #include <sb/cli/terminal.hpp>
+#include <sb/cli/user_folders.hpp>
 #include <sb/core/open_input.hpp>
 #include <sb/core/output.hpp>
 #include <sb/json/record.hpp>
@@ -121,7 +124,7 @@ public:
     int run(int argc, char** argv, std::function<result<void>(io&)> const& work) {
         std::signal(SIGPIPE, SIG_IGN); // a closed output is seen where it is written
         std::signal(SIGCHLD, SIG_DFL); // whoever called may ignore it, and then the kernel takes in our children itself
-        open_missing_descriptors();
+        bool const in_closed = open_missing_descriptors();
         add_shared_options();
         log_.tool = self_.name;
         output out{1};
@@ -135,7 +138,7 @@ public:
         if (auto const known = take_verb(); known.has_error()) return fail(known.error());
         io given{out, log_, from_.env, from_.settings, settings_path_, data_dir_, threads()};
         given.in_terminal = ::isatty(0) == 1, given.out_terminal = ::isatty(1) == 1, given.err_terminal = ::isatty(2) == 1;
-        given.in_closed = in_closed_ || is_null_device(0);
+        given.in_closed = in_closed || is_null_device(0);
         given.out_color = use_color(1, color()), given.err_color = use_color(2, color());
         try {
             auto const done = work(given);
@@ -153,8 +156,6 @@ public:
     declaration const& self() const noexcept { return self_; }
 
 private:
-    using assignment = std::pair<cli::option*, std::string>;
-
     void add_shared_options() {
         auto const first = self_.options.size();
         option("--data-dir", "DIR", "folder for histories and leases; default: $XDG_STATE_HOME/sandbench", data_dir_)
@@ -181,93 +182,6 @@ private:
         for (auto i = first; i < self_.options.size(); ++i) self_.options[i].shared = true;
     }
 
-    /// A closed 0, 1 or 2 would be handed to the next file opened: the null device takes its place, so that reading
-    /// finds the end and writing fails as it should.
-    void open_missing_descriptors() {
-        for (int fd = 0; fd < 3; ++fd)
-            if (::fcntl(fd, F_GETFD) < 0) {
-                if (fd == 0) in_closed_ = true;
-                if (::open("/dev/null", fd == 0 ? O_RDONLY : fd == 1 ? O_RDONLY : O_WRONLY) < 0) return;
-            }
-    }
-    static bool is_null_device(int fd) {
-        struct stat given {}, null {};
-        return ::fstat(fd, &given) == 0 && ::stat("/dev/null", &null) == 0 && S_ISCHR(given.st_mode) && given.st_rdev == null.st_rdev;
-    }
-
-    cli::option* find(std::string_view flag) {
-        for (auto& o : self_.options) {
-            if (o.flag == flag) return &o;
-            for (auto const& other : o.aliases)
-                if (other == flag) return &o;
-        }
-        return nullptr;
-    }
-    error unknown(std::string_view text) const {
-        std::vector<std::string_view> names;
-        for (auto const& o : self_.options) names.push_back(o.flag);
-        auto const hint = did_you_mean(text, names);
-        return caller_error(cat("unknown option \"", text, "\"", hint, hint.empty() ? "; " : " ", self_.name, " --help lists them"));
-    }
-
-    /// The command line as assignments; values are not read yet, so that the last source of each is known first.
-    result<std::vector<assignment>> read_arguments(int argc, char** argv) {
-        std::vector<assignment> assignments;
-        int i = 1;
-        auto const rest = [&] {
-            for (; i < argc; ++i) operands_->emplace_back(argv[i]);
-        };
-        for (; i < argc; ++i) {
-            std::string_view word{argv[i]};
-            if (word == "--") {
-                ++i;
-                if (!operands_ && i < argc) return caller_error(cat("takes no operands, but was given \"", argv[i], "\""));
-                if (operands_) rest();
-                break;
-            }
-            if (!word.starts_with('-') || word == "-") {
-                if (!operands_) return caller_error(cat("takes no operands, but was given \"", word, "\"; ", self_.name, " --help shows its use"));
-                if (self_.rest_is_command) {
-                    rest();
-                    break;
-                }
-                operands_->emplace_back(word);
-                continue;
-            }
-            std::optional<std::string> value;
-            cli::option* o = nullptr;
-            if (word.starts_with("--")) {
-                auto const equals = word.find('=');
-                auto const name = word.substr(0, equals);
-                if (equals != std::string_view::npos) value = word.substr(equals + 1);
-                o = find(name);
-                if (!o && name.starts_with("--no-")) {
-                    o = find(cat("--", name.substr(5)));
-                    if (o && (!o->is_switch() || value)) o = nullptr;
-                    if (o) value = "no";
-                } else if (o && o->is_switch() && !value) {
-                    value = "yes";
-                }
-            } else {
-                for (auto& each : self_.options)
-                    if (each.letter == word[1]) o = &each;
-                if (o && o->is_switch()) {
-                    if (word.size() > 2) o = nullptr;
-                    else value = "yes";
-                } else if (o && word.size() > 2) value = word.substr(2);
-            }
-            if (!o) return unknown(word);
-            if (!value) {
-                if (i + 1 >= argc) return caller_error(cat(word, " needs a value: ", flag_text(*o)));
-                value = argv[++i];
-            }
-            assignments.emplace_back(o, *value);
-            if (o->greedy)
-                while (i + 1 < argc && argv[i + 1][0] != '-') assignments.emplace_back(o, argv[++i]);
-        }
-        return assignments;
-    }
-
     result<void> take_verb() {
         if (!verb_) return {};
         std::vector<std::string> names;
@@ -286,7 +200,7 @@ private:
     }
 
     result<void> resolve(int argc, char** argv) {
-        SB_TRY(auto const given, read_arguments(argc, argv));
+        SB_TRY(auto const given, read_arguments(self_, operands_, argc, argv));
         for (auto& o : self_.options) SB_CHECK(from_flags(o, given));
         if (help_ || version_ || man_ || reference_ || !completion_.empty()) return {}; // works whatever the environment holds
         for (auto& o : self_.options)
@@ -296,8 +210,8 @@ private:
         for (auto& o : self_.options)
             if (o.source == "default") SB_CHECK(from_.from_environment(o));
         bool const is_named = !settings_path_.empty();
-        if (!is_named) settings_path_ = usual_settings({folder_of("XDG_CONFIG_HOME", "/.config"), "/etc"});
-        if (!is_named && is_of_this_folder(settings_path_)) { // HOME or XDG_CONFIG_HOME may be the folder of a run
+        if (!is_named) settings_path_ = usual_settings({user_folder(from_.env, "XDG_CONFIG_HOME", "/.config"), "/etc"});
+        if (!is_named && is_of_workspace(settings_path_)) { // HOME or XDG_CONFIG_HOME may be the folder of a run
             from_.later.push_back(cat("settings ", settings_path_, ": ignored because it is in the current folder; to trust a file, name it with --settings FILE"));
             settings_path_.clear();
         }
@@ -310,14 +224,9 @@ private:
         set_level();
         bool const hands_over = self_.dispatches && !operands_->empty(); // to a tool that finds the same files
         from_.tell(log_, !hands_over);
-        if (data_dir_.empty()) data_dir_ = default_data_dir();
+        if (data_dir_.empty()) data_dir_ = default_data_dir(from_.env);
         if (threads_ < 0 || threads_ > 4096) return caller_error("--threads: must be from 0 to 4096");
         return {};
-    }
-
-    /// Settings of a workspace. The home folder is none: what lies there belongs to the account.
-    static bool is_of_this_folder(std::string const& path) {
-        return !path.empty() && lies_here(path) && !path.starts_with(listed_home() + "/.config/");
     }
 
     result<void> from_flags(cli::option& o, std::vector<assignment> const& given) {
@@ -405,33 +314,6 @@ private:
         return status;
     }
 
-    /// The home folder that the system's list of users knows for us, when it is there; empty without one.
-    static std::string listed_home() {
-        auto const users = sb::read_file("/etc/passwd", std::size_t{16} << 20);
-        if (users.has_error()) return {};
-        std::string home;
-        auto const id = cat(::geteuid());
-        split(*users, '\n', [&](std::string_view line) {
-            std::vector<std::string_view> fields;
-            split(line, ':', [&](std::string_view each) { fields.push_back(each); });
-            if (home.empty() && fields.size() > 5 && fields[2] == id) home = fields[5];
-        });
-        return home.starts_with('/') && ::access(home.c_str(), W_OK | X_OK) == 0 ? home : std::string{};
-    }
-    /// The folder that an XDG variable names, else the usual one in the home folder; empty if neither is known.
-    std::string folder_of(std::string const& variable, char const* in_home) const {
-        if (auto named = from_.env.folder(variable); !named.empty()) return named;
-        auto home = from_.env.folder("HOME");
-        if (home.empty()) home = listed_home();
-        return home.empty() ? home : home + in_home;
-    }
-    /// Never in the current folder, which is a workspace. Who uses it judges it by its descriptor (files/own_folder.hpp), for a name here
-    /// may be another's a moment later.
-    std::string default_data_dir() const {
-        if (auto const state = folder_of("XDG_STATE_HOME", "/.local/state"); !state.empty()) return state + "/sandbench";
-        auto const temporary = from_.env.folder("TMPDIR");
-        return cat(temporary.empty() ? "/tmp" : temporary, "/sandbench-", ::geteuid());
-    }
     int threads() const {
         if (threads_ > 0) return static_cast<int>(threads_);
         cpu_set_t set; // the cores this process may use, as taskset and containers set them
@@ -452,7 +334,7 @@ private:
     std::string data_dir_, settings_path_, env_file_, level_ = "warning", color_ = "auto", completion_;
     std::int64_t threads_ = 0;
     bool verbose_ = false, debug_ = false, explain_ = false, schema_ = false, man_ = false, reference_ = false,
-         version_ = false, help_ = false, in_closed_ = false, reads_settings_ = true;
+         version_ = false, help_ = false, reads_settings_ = true;
 };
 
 } // namespace sb::cli

@@ -107,7 +107,8 @@ public:
         for (auto const& [name, level] : asked.by_profile) {
             SB_TRY(auto const p, find(name));
             if (!p.level(level)) return no_level(p, level);
-            own.by_profile.insert_or_assign(p.name, level);
+            auto const [at, is_first] = own.by_profile.try_emplace(p.name, level);
+            if (!is_first && at->second != level) return caller_error(cat("severity: profile ", p.name, " is given ", at->second, " under one of its names and ", level, " under another; write one of them"));
         }
         return own;
     }
