@@ -8,35 +8,20 @@
 // watcher is dead, it kills everything and ends. It never depends on a payload to cooperate.
 #pragma once
 #include <sb/core/clock.hpp>
+#include <sb/process/adopt_and_kill.hpp>
+#include <sb/process/reaper_figures.hpp>
 #include <sb/process/reaper_messages.hpp>
 #include <sb/process/spawn.hpp>
-#include <sb/process/adopt_and_kill.hpp>
 #include <algorithm>
-#include <charconv>
 #include <ctime>
 #include <optional>
 #include <poll.h>
-#include <string_view>
-#include <sys/msg.h>
-#include <sys/sem.h>
-#include <sys/shm.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <utility>
 #include <vector>
 
 namespace sb::process {
-
-/// Files of /proc that a reaper reads after each run. They are opened while the reaper may still read its own entries.
-struct reaper_files {
-    unique_fd io = unique_fd{}; ///< its own counts; the kernel adds those of every child that it waited for
-    unique_fd last_pid = unique_fd{}; ///< of its process namespace
-
-    static reaper_files open() {
-        auto const file = [](char const* path) { return unique_fd{::open(path, O_RDONLY | O_CLOEXEC)}; };
-        return {file("/proc/self/io"), file("/proc/sys/kernel/ns_last_pid")};
-    }
-};
 
 class reaper {
 public:
@@ -74,17 +59,12 @@ public:
     }
 
 private:
-    struct traffic_counts {
-        std::int64_t read_chars = -1, written_chars = -1, cancelled_bytes = -1;
-    };
     struct child {
         pid_t pid = 0;
         bool ended = false;
     };
     reaper(unique_fd socket, order_room& room, bool alone, reaper_files files, spawner spawns, unique_fd signals)
-        : socket_{std::move(socket)}, room_{&room}, alone_{alone}, files_{std::move(files)}, spawns_{std::move(spawns)}, signals_{std::move(signals)} {
-        counted_ = read_counts();
-    }
+        : socket_{std::move(socket)}, room_{&room}, alone_{alone}, figures_{std::move(files)}, spawns_{std::move(spawns)}, signals_{std::move(signals)} {}
 
     bool receive(message& text) {
         passed_files came;
@@ -136,8 +116,8 @@ private:
         if (gone_) return; // the watcher is gone: nobody to report to
         order.tree = tree_;
         order.tree.cleared = 1;
-        count_traffic(order.tree.traffic);
-        if (auto const last = last_pid(); last > 0 && !children_.empty() && children_.front().pid > 0) order.tree.processes_made = last - children_.front().pid + 1;
+        figures_.count_traffic(order.tree.traffic);
+        if (auto const last = figures_.last_pid(); last > 0 && !children_.empty() && children_.front().pid > 0) order.tree.processes_made = last - children_.front().pid + 1;
         if (alone_) order.tree.leftovers = ipc_objects();
         order.tree.own_cpu_ns = own_cpu_ns() - cpu_before;
         auto const next = order.ahead; // read before `done` is sent: afterwards the watcher may write to this memory
@@ -253,16 +233,12 @@ private:
             if (info.si_pid == 0) return;
             auto const seen = monotonic_ns();
             auto const at = std::find_if(children_.begin(), children_.end(), [&](child const& each) { return each.pid == info.si_pid && !each.ended; });
-            raw_usage used;
             rusage spent{};
             int status = 0;
             bool const by_limit = info.si_code != CLD_EXITED && (info.si_status == SIGXCPU || info.si_status == SIGKILL);
-            auto const own_us = by_limit && at != children_.end() ? processor_time(info.si_pid) : -1; // readable until we reap it
+            auto const own_us = by_limit && at != children_.end() ? figures_.processor_time(info.si_pid) : -1; // readable until we reap it
             if (::wait4(info.si_pid, &status, 0, &spent) < 0) continue;
-            used.user_us = micros(spent.ru_utime), used.system_us = micros(spent.ru_stime);
-            used.peak_rss_bytes = std::int64_t{spent.ru_maxrss} * 1024;
-            used.read_bytes = std::int64_t{spent.ru_inblock} * 512, used.written_bytes = std::int64_t{spent.ru_oublock} * 512;
-            used.processes = 1;
+            auto used = usage_of(spent);
             tree_.last_end_ns = seen;
             if (at == children_.end()) {
                 add(tree_.orphans, used);
@@ -282,98 +258,12 @@ private:
         }
     }
 
-    /// Of one process and its threads alone; -1 when it cannot be read.
-    std::int64_t processor_time(pid_t pid) noexcept {
-        char path[32] = "/proc/", text[512];
-        auto* const end = std::to_chars(path + 6, path + sizeof path - 8, pid).ptr;
-        std::memcpy(end, "/stat", 6);
-        unique_fd const file{::open(path, O_RDONLY | O_CLOEXEC)};
-        auto const n = file ? ::read(file.get(), text, sizeof text) : -1;
-        if (n <= 0) return -1;
-        own_reads_ += n;
-        std::string_view rest{text, static_cast<std::size_t>(n)};
-        rest.remove_prefix(std::min(rest.rfind(')'), rest.size() - 1) + 1); // its name may contain any character
-        std::int64_t ticks = 0;
-        for (int field = 2; field <= 15; ++field) { // counted from 1; a blank precedes each
-            auto const blank = rest.find(' ');
-            if (field == 14 || field == 15) {
-                std::int64_t one = 0;
-                if (std::from_chars(rest.data(), rest.data() + rest.size(), one).ec != std::errc{}) return -1;
-                ticks += one;
-            }
-            if (blank == std::string_view::npos) return -1;
-            rest.remove_prefix(blank + 1);
-        }
-        return ticks * 1'000'000 / std::max(::sysconf(_SC_CLK_TCK), 1L);
-    }
-    /// The program did not use what was used before exec.
-    static void take_off(raw_usage& from, std::int64_t us) noexcept {
-        auto const system = std::clamp<std::int64_t>(us, 0, from.system_us);
-        from.system_us -= system;
-        from.user_us = std::max<std::int64_t>(from.user_us - (us - system), 0);
-    }
-    static void add(raw_usage& sum, raw_usage const& more) noexcept {
-        sum.user_us += more.user_us, sum.system_us += more.system_us;
-        sum.peak_rss_bytes = std::max(sum.peak_rss_bytes, more.peak_rss_bytes);
-        sum.read_bytes += more.read_bytes, sum.written_bytes += more.written_bytes;
-        sum.processes += more.processes;
-    }
-    /// System V objects of our namespace; they outlive their makers. Where we may not ask, nobody may make any.
-    static std::int64_t ipc_objects() noexcept {
-        shm_info shared{};
-        seminfo semaphores{};
-        msginfo queues{};
-        std::int64_t count = 0;
-        if (::shmctl(0, SHM_INFO, reinterpret_cast<shmid_ds*>(&shared)) >= 0) count += shared.used_ids;
-        if (::semctl(0, 0, SEM_INFO, &semaphores) >= 0) count += semaphores.semusz;
-        if (::msgctl(0, MSG_INFO, reinterpret_cast<msqid_ds*>(&queues)) >= 0) count += queues.msgpool;
-        return count;
-    }
-    static std::int64_t micros(timeval t) noexcept { return std::int64_t{t.tv_sec} * 1'000'000 + t.tv_usec; }
-    static std::int64_t own_cpu_ns() noexcept {
-        timespec t{};
-        ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-        return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-    }
-
-    traffic_counts read_counts() noexcept {
-        traffic_counts all;
-        char text[512];
-        auto const n = files_.io ? ::pread(files_.io.get(), text, sizeof text, 0) : -1;
-        if (n <= 0) return all;
-        std::string_view const whole{text, static_cast<std::size_t>(n)};
-        auto const field = [&](std::string_view name, std::int64_t& to) {
-            auto const at = whole.find(name);
-            if (at != std::string_view::npos) (void)std::from_chars(whole.data() + at + name.size(), whole.data() + whole.size(), to);
-        };
-        field("rchar: ", all.read_chars);
-        field("wchar: ", all.written_chars);
-        field("cancelled_write_bytes: ", all.cancelled_bytes);
-        own_reads_ = n; // the kernel has counted that too by the next look
-        return all;
-    }
-    /// What was added to our own counts since the last look, without our own reads.
-    void count_traffic(raw_traffic& into) noexcept {
-        auto const own = own_reads_;
-        auto const now = read_counts(), before = std::exchange(counted_, now);
-        if (before.read_chars < 0 || now.read_chars < 0) return;
-        into.read_chars = std::max<std::int64_t>(now.read_chars - before.read_chars - own, 0);
-        into.written_chars = now.written_chars - before.written_chars;
-        into.cancelled_bytes = now.cancelled_bytes - before.cancelled_bytes;
-    }
-    std::int64_t last_pid() noexcept {
-        char text[32];
-        auto const n = files_.last_pid ? ::pread(files_.last_pid.get(), text, sizeof text, 0) : -1;
-        std::int64_t pid = -1;
-        if (n > 0) own_reads_ += n, (void)std::from_chars(text, text + n, pid);
-        return pid;
-    }
     /// Reads all pending signals; counts these bytes as ours, not the payload's.
     void read_signals() noexcept {
         signalfd_siginfo all[8];
         for (;;) {
             auto const n = ::read(signals_.get(), all, sizeof all);
-            if (n > 0) own_reads_ += n;
+            if (n > 0) figures_.own_read(n);
             if (n < static_cast<ssize_t>(sizeof all)) return;
         }
     }
@@ -384,9 +274,7 @@ private:
     unique_fd socket_;
     order_room* room_;
     bool alone_;
-    reaper_files files_;
-    std::int64_t own_reads_ = 0; // bytes that we read from files since the last look at our counts
-    traffic_counts counted_;
+    reaper_figures figures_;
     spawner spawns_;
     unique_fd signals_;
     unique_fd passed_[most_passed];
