@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What groups of this host count, and what is read from files that a test has written.
+#include "support/made_up_group.hpp"
 #include "support/one_group.hpp"
 #include "support/victim.hpp"
 #include <sb/cgroup/cgroup_figures.hpp>
@@ -195,19 +196,7 @@ TEST_CASE("processor time of orphans is counted") {
 
 namespace {
 
-/// A folder with files as the kernel has them in a group.
-struct made_up_group : folder {
-    sb::unique_fd fd = sb::files::open_folder(AT_FDCWD, path().c_str());
-    void write(char const* name, std::string_view text) {
-        auto const file = sb::open_file(*this / name, O_WRONLY | O_CREAT | O_TRUNC, 0600).value();
-        REQUIRE_FALSE(sb::write_all(file.get(), text, name).has_error());
-    }
-    group_meter meter(int version) const {
-        group_places places;
-        for (auto& place : places) place = {fd.get(), version};
-        return group_meter{places};
-    }
-};
+/// With figures as the kernel has them in a group.
 struct v2_group : made_up_group {
     v2_group() {
         write("memory.peak", "8000\n");
@@ -231,7 +220,7 @@ struct v2_group : made_up_group {
 
 TEST_CASE("figures of a v2 group are what was added between begin and end") {
     v2_group group;
-    auto meter = group.meter(2);
+    group_meter meter{group.places(2)};
     meter.watch(true, true);
     meter.begin();
     CHECK(meter.base() == 1000);
@@ -254,7 +243,7 @@ TEST_CASE("figures of a v2 group are what was added between begin and end") {
 
 TEST_CASE("the next run's figures begin where the last one's ended") {
     v2_group group;
-    auto meter = group.meter(2);
+    group_meter meter{group.places(2)};
     meter.watch(true, true);
     meter.begin();
     group.use(5000, 12, 3, 1700, 900, 8, 1250);
@@ -273,7 +262,7 @@ TEST_CASE("the next run's figures begin where the last one's ended") {
 
 TEST_CASE("what is not limited is not counted as throttled") {
     v2_group group;
-    auto meter = group.meter(2);
+    group_meter meter{group.places(2)};
     meter.watch(false, false);
     meter.begin();
     group.use(5000, 12, 3, 1700, 900, 8, 1250);
@@ -285,7 +274,7 @@ TEST_CASE("what is not limited is not counted as throttled") {
 
 TEST_CASE("residents are counted once, and anew when others came or went") {
     v2_group group;
-    auto meter = group.meter(2);
+    group_meter meter{group.places(2)};
     CHECK(meter.residents() == 2);
     group.processes(5, 5);
     CHECK(meter.residents() == 2);
@@ -307,7 +296,7 @@ TEST_CASE("figures of a v1 group are read from its own files, and its user time 
     use(1000, 0, 0, 0, 5'000, 4'000, 4'000);
     group.write("memory.kmem.usage_in_bytes", "77\n");
     group.write("cpu.stat", "nr_periods 9\nnr_throttled 2\nthrottled_time 111\n");
-    auto meter = group.meter(1);
+    group_meter meter{group.places(1)};
     meter.watch(true, true);
     meter.begin();
     use(9000, 3, 4, 1, 15'000, 7'000, 5'000);
@@ -329,7 +318,7 @@ TEST_CASE("figures of a v1 group are read from its own files, and its user time 
 TEST_CASE("a v1 group that never counts hits says nothing about them") {
     made_up_group group;
     group.write("memory.failcnt", "0\n");
-    auto meter = group.meter(1);
+    group_meter meter{group.places(1)};
     meter.watch(true, false);
     meter.begin();
     CHECK_FALSE(meter.end().memory_limit_hits);
@@ -338,7 +327,7 @@ TEST_CASE("a v1 group that never counts hits says nothing about them") {
 TEST_CASE("without a tick nobody knows whose the processor time was") {
     made_up_group group;
     group.write("cpuacct.usage", "5000\n"), group.write("cpuacct.usage_user", "10\n"), group.write("cpuacct.usage_sys", "20\n");
-    auto meter = group.meter(1);
+    group_meter meter{group.places(1)};
     meter.begin();
     group.write("cpuacct.usage", "9000\n");
     auto const got = meter.end();
@@ -351,7 +340,7 @@ TEST_CASE("what the kernel gives no file for has no value") {
     made_up_group const nothing;
     for (int const version : {0, 1, 2}) {
         INFO(version);
-        auto meter = nothing.meter(version);
+        group_meter meter{nothing.places(version)};
         meter.watch(true, true);
         meter.begin();
         auto const got = meter.end();
@@ -368,7 +357,7 @@ TEST_CASE("what the kernel gives no file for has no value") {
 
 TEST_CASE("memory that is shared is told apart from files, and what a run before left is not the next one's") {
     v2_group group;
-    auto meter = group.meter(2);
+    group_meter meter{group.places(2)};
     meter.begin();
     auto const first = meter.charged();
     CHECK(first.anon_bytes == 100);
@@ -387,7 +376,7 @@ TEST_CASE("sockets count from what the last run's still hold") {
     made_up_group group;
     group.write("memory.kmem.tcp.usage_in_bytes", "400\n");
     group.write("memory.kmem.tcp.max_usage_in_bytes", "400\n");
-    auto meter = group.meter(1);
+    group_meter meter{group.places(1)};
     CHECK(meter.socket_count() >= 0);
     meter.begin();
     group.write("memory.kmem.tcp.max_usage_in_bytes", "1000\n");

@@ -11,6 +11,7 @@
 #pragma once
 #include <sb/cgroup/cgroup_figures.hpp>
 #include <sb/cgroup/cgroup_host.hpp>
+#include <sb/cgroup/cgroup_limiter.hpp>
 #include <sb/cgroup/cgroup_limits.hpp>
 #include <sb/cgroup/cgroup_remove.hpp>
 #include <sb/core/clock.hpp>
@@ -91,11 +92,11 @@ public:
     /// Sets exactly these limits and returns what the kernel accepted. A limit that no group can enforce here is missing
     /// from the answer. A limit that no machine can provide is refused.
     result<limits_in_force> hold(group_limits const& asked) {
-        if (held_ && *held_ == asked) return in_force_;
+        if (held_ && *held_ == asked) return limiter_.in_force();
         SB_CHECK(check(asked, here_));
-        SB_CHECK(impose(asked));
+        SB_CHECK(limiter_.impose(asked, meter_));
         held_ = asked;
-        return in_force_;
+        return limiter_.in_force();
     }
 
     /// Call it just before a run, when nothing of the last one is alive. True when run_leaf() is another folder than before.
@@ -131,7 +132,7 @@ public:
         return bytes;
     }
     /// Processes other than the payload came or went: the next limits and figures must be read anew.
-    void recount() noexcept { meter_.forget(), imposed_.pids = unknown, held_.reset(); }
+    void recount() noexcept { meter_.forget(), limiter_.forget_pids(), held_.reset(); }
     /// Call it when the tree is dead.
     group_figures end() noexcept { return meter_.end(); }
     group_charges charged() noexcept { return meter_.charged(); }
@@ -150,8 +151,8 @@ public:
             if (monotonic_ns() > until) return false;
         }
         // meanwhile a v1 group was forbidden to fork
-        imposed_.pids = unknown;
-        return !impose_pids(held_ ? held_->pids : process::limits::none).has_error();
+        limiter_.forget_pids();
+        return !limiter_.impose_pids(held_ ? held_->pids : process::limits::none, meter_).has_error();
     }
     /// True when no process is left, within `patience_ns`.
     bool wait_empty(std::int64_t patience_ns) const {
@@ -200,8 +201,6 @@ private:
         int version;
         unique_fd fd;
     };
-
-    static constexpr std::int64_t unknown = -2; // neither a limit nor none: whatever is requested next is written
 
     cgroup() = default;
     static constexpr std::size_t at(controller c) noexcept { return static_cast<std::size_t>(c); }
@@ -267,7 +266,7 @@ private:
         SB_TRY(run_, make_side("run"));
         if (given_) SB_CHECK(give(run_.get(), run_path()));
         open_files();
-        if (held_) SB_CHECK(impose(*held_));
+        if (held_) SB_CHECK(limiter_.impose(*held_, meter_));
         return {};
     }
 
@@ -277,83 +276,7 @@ private:
         for (auto& place : in)
             if (place.version == 2) place.folder = run_.get();
         meter_ = group_meter{in};
-        imposed_ = {};
-        auto const &memory = in[at(controller::memory)], &pids = in[at(controller::pids)], &cpu = in[at(controller::cpu)];
-        memory_max_ = {memory, memory.version == 1 ? "memory.limit_in_bytes" : "memory.max", O_RDWR};
-        if (memory.version == 1) sockets_max_ = {memory, "memory.kmem.tcp.limit_in_bytes", O_RDWR}; // also for UDP, despite its name
-        memory_swap_ = {memory, memory.version == 1 ? "memory.memsw.limit_in_bytes" : "memory.swap.max", O_RDWR};
-        pids_max_ = {pids, "pids.max", O_RDWR};
-        cpu_max_ = {cpu, cpu.version == 1 ? "cpu.cfs_quota_us" : "cpu.max", O_RDWR};
-        cpu_period_ = {cpu, "cpu.cfs_period_us", O_RDWR}; // only v1
-    }
-
-    result<void> impose(group_limits const& asked) {
-        SB_CHECK(impose_memory(asked.memory_bytes));
-        impose_sockets(asked.socket_bytes);
-        SB_CHECK(impose_pids(asked.pids));
-        return impose_cpu(asked.cores);
-    }
-    result<void> impose_memory(std::int64_t bytes) {
-        if (!memory_max_ || imposed_.memory_bytes == bytes) return {};
-        bool const one = places_[at(controller::memory)].version == 1;
-        auto const text = bytes < 0 ? std::string{one ? "-1" : "max"} : cat(bytes);
-        if (one) (void)memory_swap_.write("-1"); // the sum may never be less than the part
-        if (!memory_max_.write(text)) {
-            if (errno == EBUSY) return system_error(cat("a memory limit of ", bytes, " bytes cannot be set: ", meter_.charged_now(), " bytes are already used by the sandbox itself"));
-            return last_error(cat("limit memory to ", text, " in"), name_);
-        }
-        bool const swap = memory_swap_.write(one ? text : bytes < 0 ? std::string{"max"} : std::string{"0"});
-        imposed_.memory_bytes = bytes;
-        in_force_.memory_bytes = bytes < 0 ? std::nullopt : memory_max_.number();
-        in_force_.swap_too = bytes >= 0 && swap;
-        if (bytes >= 0 && (!in_force_.memory_bytes || *in_force_.memory_bytes > bytes)) in_force_.memory_bytes.reset();
-        return {};
-    }
-    void impose_sockets(std::int64_t bytes) {
-        if (!sockets_max_ || imposed_.socket_bytes == bytes) return;
-        bool const done = sockets_max_.write(bytes < 0 ? std::string{"-1"} : cat(bytes / 2));
-        imposed_.socket_bytes = done ? bytes : unknown;
-        in_force_.socket_bytes = done && bytes >= 0 ? sockets_max_.number() : std::nullopt;
-    }
-    result<void> impose_pids(std::int64_t pids) {
-        if (!pids_max_ || imposed_.pids == pids) return {};
-        auto const residents = meter_.residents().value_or(0); // processes that are there and do not belong to the payload
-        auto allowed = pids < 0 ? std::optional<std::int64_t>{} : std::optional{pids + residents};
-        if (allowed) allowed = std::min(*allowed, process::most_processes); // with the residents it can be one too many
-        if (!pids_max_.write(allowed ? cat(*allowed) : std::string{"max"})) return last_error("limit processes in", name_);
-        imposed_.pids = pids;
-        auto const now = pids_max_.number();
-        in_force_.pids = pids >= 0 && now && *now == *allowed ? std::optional{*now - residents} : std::nullopt;
-        return {};
-    }
-    result<void> impose_cpu(double cores) {
-        if (!cpu_max_ || imposed_.cores == cores) return {};
-        auto const quota = cores < 0 ? cpu_quota{-1, 100'000} : quota_for(cores);
-        auto const limit = cat(quota.quota_us), period = cat(quota.period_us);
-        bool done = false;
-        if (places_[at(controller::cpu)].version == 2) done = cpu_max_.write(cores < 0 ? "max " + period : cat(limit, " ", period));
-        else if (cores < 0) done = cpu_max_.write("-1");
-        else {
-            done = cpu_period_.write(period) && cpu_max_.write(limit);
-            // The old quota in the new period may exceed the quota of the group above. Having no quota in between avoids
-            // this. But removing the last CPU quota of a machine makes the kernel patch its code.
-            if (!done) done = cpu_max_.write("-1") && cpu_period_.write(period) && cpu_max_.write(limit);
-        }
-        if (!done) return last_error(cat("limit processor time to ", fixed(cores, 3), " processors in"), name_);
-        imposed_.cores = cores;
-        in_force_.cores = cores < 0 ? std::nullopt : cores_now();
-        return {};
-    }
-    std::optional<double> cores_now() const {
-        std::optional<std::int64_t> quota, period;
-        if (places_[at(controller::cpu)].version == 1) quota = cpu_max_.number(), period = cpu_period_.number();
-        else {
-            char text[64];
-            auto const parts = words(cpu_max_.read(text));
-            if (parts.size() == 2) quota = lone_number(parts[0]), period = lone_number(parts[1]);
-        }
-        if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
-        return cpu_quota{*quota, *period}.cores();
+        limiter_ = {in, name_};
     }
 
     bool is_empty() const {
@@ -369,11 +292,9 @@ private:
     group_places places_{}; // on v2, those of the worker's folder
     unique_fd run_, supervisor_;
     group_meter meter_;
-    detail::group_file memory_max_, memory_swap_, sockets_max_, pids_max_, cpu_max_, cpu_period_;
+    cgroup_limiter limiter_;
     std::optional<std::int64_t> residents_bytes_, residents_kernel_bytes_; // charged before the first run; the kernel's own part of it
     std::optional<group_limits> held_; // as last requested
-    group_limits imposed_; // as written
-    limits_in_force in_force_;
     std::optional<uid_t> given_;
     machine_size here_;
     bool leafy_ = false, divided_ = false, used_ = false;
