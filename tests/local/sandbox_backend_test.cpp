@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Tests of sandbox_backend.hpp and sandbox_site.hpp.
+// Tests of keep_files.hpp, sandbox_backend.hpp and sandbox_site.hpp.
 #include "support/kernel.hpp"
 #include "support/victim.hpp"
 #include <sb/files/path.hpp>
+#include <sb/local/keep_files.hpp>
 #include <sb/local/sandbox_backend.hpp>
 #include <sb/local/sandbox_site.hpp>
 #include <algorithm>
@@ -217,6 +218,15 @@ TEST_CASE("what a run left in its workspace, home and temporary folder is kept, 
     CHECK(sb::read_file(folder + "/run-1/stdout").value() == "said\n");
     if (auto const fd = sb::files::open_folder(AT_FDCWD, folder.c_str())) (void)sb::files::empty_folder(fd.get(), folder);
     CHECK(::rmdir(folder.c_str()) == 0);
+}
+
+TEST_CASE("a list of what was removed names only so many, and how many more there are; a list of nothing is not written") {
+    sb::test::folder const in;
+    auto const fd = sb::files::open_folder(AT_FDCWD, in.path().c_str());
+    REQUIRE_FALSE(sb::local::detail::write_list(fd.get(), "work.removed", in.path(), {"a\nb", "\\c"}, 5).has_error());
+    CHECK(sb::read_file(in / "work.removed").value() == "a\\x0ab\n\\x5cc\n\\... and 3 more\n");
+    REQUIRE_FALSE(sb::local::detail::write_list(fd.get(), "work.skipped", in.path(), {}, 0).has_error());
+    CHECK(::access((in / "work.skipped").c_str(), F_OK) != 0);
 }
 
 TEST_CASE("a writable binding is changed on the host, a read-only one is not", "[sandbox]") {

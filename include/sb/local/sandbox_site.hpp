@@ -7,11 +7,10 @@
 // sandboxes that are used again. Where each run gets a new sandbox there are three groups, used in turn: while a run is
 // measured in one, the sandboxes of the next two runs are born in the others, so that no run is charged for their birth.
 #pragma once
-#include <sb/core/printable.hpp>
-#include <sb/sandbox/instance.hpp>
-#include <sb/files/copy_tree.hpp>
 #include <sb/files/large_file.hpp>
+#include <sb/local/keep_files.hpp>
 #include <sb/local/site.hpp>
+#include <sb/sandbox/instance.hpp>
 #include <algorithm>
 #include <csignal>
 #include <map>
@@ -19,7 +18,6 @@
 #include <optional>
 #include <string>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <sys/wait.h>
 #include <utility>
 
@@ -128,22 +126,7 @@ public:
         }
         return used_ns;
     }
-    /// `work` contains what was changed; `removed` names what was deleted there.
-    result<void> keep(files::session_folder const& in, std::string const& run) override {
-        auto const called = cat(in.path(), "/", run);
-        SB_TRY(auto const kept, files::make_folder(in.fd(), run, in.path()));
-        // holes and links that cannot be kept unchanged would need room: the total must not exceed the room that the run had
-        struct statfs room {};
-        auto left = ::fstatfs(current_->instance.scratch(), &room) == 0 && room.f_blocks > 0 ? static_cast<std::int64_t>(room.f_blocks) * room.f_bsize : -1;
-        for (auto const& [name, from] : {std::pair{"work", current_->instance.upper()}, {"home", current_->instance.home()}, {"tmp", current_->instance.tmp()}}) {
-            SB_TRY(auto const to, files::make_folder(kept.get(), name, called));
-            SB_TRY(auto const told, files::copy_tree(from, to.get(), files::tree_owner{::geteuid(), ::getegid()}, left, true));
-            if (left >= 0) left = std::max<std::int64_t>(left - told.bytes, 0);
-            SB_CHECK(write_list(kept.get(), cat(std::string_view{name}, ".removed"), called, told.removed, told.removed_count));
-            SB_CHECK(write_list(kept.get(), cat(std::string_view{name}, ".skipped"), called, told.skipped, told.skipped_count));
-        }
-        return {};
-    }
+    result<void> keep(files::session_folder const& in, std::string const& run) override { return keep_files(current_->instance, in, run); }
     void close() override {
         current_ = nullptr;
         for (auto& each_group : groups_) {
@@ -201,15 +184,6 @@ private:
             unique_fd const place{::open(each.source.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
             return search.is_at(place.get());
         });
-    }
-    /// In a name a backslash is written as \x5c, so a line that begins with any other backslash is ours.
-    static result<void> write_list(int folder, std::string const& name, std::string_view called, std::vector<std::string> const& lines, std::int64_t count) {
-        if (lines.empty()) return {};
-        SB_TRY(auto const file, files::make_file(folder, name, called));
-        std::string text;
-        for (auto const& each : lines) text += printable(each, true) + "\n";
-        if (count > std::ssize(lines)) text += cat("\\... and ", count - std::ssize(lines), " more\n");
-        return write_all(file.get(), text, cat(called, "/", name));
     }
     /// Prepares a clean sandbox for the run, and sets its group to the start of a run.
     result<void> take_place(watch::job const& job) {

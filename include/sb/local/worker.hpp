@@ -12,6 +12,7 @@
 #include <sb/core/clock.hpp>
 #include <sb/core/last_resort.hpp>
 #include <sb/machine/home_cpu.hpp>
+#include <sb/local/check_input.hpp>
 #include <sb/local/host_abilities.hpp>
 #include <sb/local/site.hpp>
 #include <sb/local/worker_messages.hpp>
@@ -27,9 +28,7 @@
 #include <string>
 #include <string_view>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <utility>
@@ -265,32 +264,6 @@ private:
         if (auto const left = files::names_in(session.fd()); left && *left == std::vector<std::string>{"owner"}) (void)session.remove();
     }
 
-    /// Programs act on files in their HOME (jq reads one, Python runs one). The run that is to be checked could write there,
-    /// so a check does not get that HOME.
-    static void hide_home(std::vector<std::string>& environment) {
-        for (auto& each : environment)
-            if (each.starts_with("HOME=")) each.insert(0, "SB_");
-        environment.emplace_back("HOME=/");
-    }
-    /// A copy of a run's output, for a check to read. The check may start programs of the run, and these must not change the
-    /// output or what later checks see.
-    static result<unique_fd> sealed_copy(int output) {
-        constexpr unsigned no_exec = 8; // MFD_NOEXEC_SEAL, Linux 6.3
-        unique_fd made{::memfd_create("output", MFD_CLOEXEC | MFD_ALLOW_SEALING | no_exec)};
-        if (!made && errno == EINVAL) {
-            made = unique_fd{::memfd_create("output", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
-            if (made) (void)::fchmod(made.get(), 0444);
-        }
-        struct stat facts {};
-        if (!made || ::fstat(output, &facts) != 0) return last_error("memfd_create", "for the output");
-        for (off_t at = 0; at < facts.st_size;) {
-            auto const n = retry([&] { return ::sendfile(made.get(), output, &at, static_cast<std::size_t>(facts.st_size - at)); });
-            if (n < 0) return last_error("copy the output");
-            if (n == 0) break;
-        }
-        if (::fcntl(made.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) return last_error("seal the output");
-        return made;
-    }
     static void make_empty(int file) {
         if (::ftruncate(file, 0) == 0) ::lseek(file, 0, SEEK_SET);
     }
