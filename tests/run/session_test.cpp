@@ -3,8 +3,11 @@
 #include "support/catch.hpp"
 #include "support/fake_backend.hpp"
 #include <sb/run/session.hpp>
+#include <algorithm>
 #include <csignal>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -33,6 +36,44 @@ made_session run_on(fake_backend with, int jobs, int repeat, double patience_s =
     return {std::move(end), std::move(records)};
 }
 int answers_once(std::size_t, int) { return 1; }
+
+/// A lane whose runs are short, and which counts those that it has.
+class quick_lane final : public lane {
+public:
+    explicit quick_lane(std::size_t& most) : inner_{0, answers_once}, most_{&most} {}
+    sb::result<void> start(std::vector<job> const& what) override {
+        *most_ = std::max(*most_, has_ += what.size());
+        return inner_.start(what);
+    }
+    int descriptor() const override { return inner_.descriptor(); }
+    sb::result<std::optional<outcome>> take() override {
+        auto made = inner_.take();
+        if (made.has_value() && *made) (*made)->wall_s = 0.0001, --has_;
+        return made;
+    }
+    void stop() override { inner_.stop(); }
+
+private:
+    fake_lane inner_;
+    std::size_t* most_;
+    std::size_t has_ = 0;
+};
+/// The most runs that such a lane had at once, for a command with so many bytes.
+std::size_t most_queued(std::size_t bytes) {
+    fake_backend with{answers_once};
+    std::vector<sb::key::preset> presets(1);
+    std::vector<output_metric> metrics;
+    session_options options;
+    options.command = {"/bin/true", std::string(bytes, 'x')}, options.repeat = 100, options.base = {{"PATH", "/bin"}};
+    session one{with, std::move(options), presets, metrics};
+    std::size_t most = 0;
+    lanes only;
+    only.push_back(std::make_unique<quick_lane>(most));
+    auto const end = one.run(std::move(only), {}, [](run_seen const&) { return true; });
+    REQUIRE_FALSE(end.has_error());
+    CHECK(end->made == 100);
+    return most;
+}
 
 } // namespace
 
@@ -88,6 +129,12 @@ TEST_CASE("a session that may record no more starts no more runs") {
     REQUIRE_FALSE(end.has_error());
     CHECK(end->made < 1000);
     CHECK(end->left == 1000 - end->made);
+}
+
+TEST_CASE("short runs are queued, but never so many bytes that a lane that is busy could keep the session waiting") {
+    CHECK(most_queued(10) == 8);
+    CHECK(most_queued(40'000) == 3);
+    CHECK(most_queued(200'000) == 1);
 }
 
 TEST_CASE("signals are heard until the backend has closed") {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A record: what a treatment changed.
 #pragma once
 #include <boost/describe.hpp>
 #include <map>

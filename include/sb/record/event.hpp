@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A record: something found or done that is no measurement, such as a finding of sb-doctor.
 #pragma once
 #include <boost/describe.hpp>
 #include <optional>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A record: what a session that is killed would leave behind.
 #pragma once
 #include <boost/describe.hpp>
 #include <cstdint>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A record: one machine's part of a row of a ranking, to be merged with those of others.
 #pragma once
 #include <boost/describe.hpp>
 #include <cstdint>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A record: an environment to run a workload in.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/value.hpp>

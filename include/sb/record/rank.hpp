@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A record: a row of a ranking.
 #pragma once
 #include <boost/describe.hpp>
 #include <cstdint>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A record: one run of a workload, how it ended and what it used.
 #pragma once
 #include <sb/core/value.hpp>
 #include <boost/describe.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A record: one number of a history.
 #pragma once
 #include <boost/describe.hpp>
 #include <map>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A record: what several parts do together.
 #pragma once
 #include <boost/describe.hpp>
 #include <map>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A record: the answer of a statistical test.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>

@@ -50,7 +50,7 @@ inline std::string file_at(int fd) {
 } // namespace detail
 
 /// The command line that makes the runs which this one did not make: the same line with --resume, and with the files it read
-/// and wrote.
+/// and wrote. A line that is too long to be read is cut.
 inline std::string resuming_line(int argc, char const* const* argv) {
     auto const in = detail::file_at(0), out = detail::file_at(1);
     bool const piped = [] {
@@ -71,6 +71,8 @@ inline std::string resuming_line(int argc, char const* const* argv) {
             rest += " " + typed_word(word);
         }
     }
+    constexpr std::size_t most_shown = 4000;
+    if (rest.size() > most_shown) rest = " … (the same options and command)";
     auto line = cat(piped ? "… | " : "", "sb-exec --resume ", resumed.empty() ? std::string{"FILE"} : typed_word(resumed), rest);
     if (!in.empty()) line += " < " + typed_word(in);
     if (!out.empty()) line += " >> " + typed_word(out);

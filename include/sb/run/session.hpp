@@ -147,6 +147,14 @@ private:
     /// How many runs a lane is given, if the last one took so long, including the time between two runs: enough for
     /// it to go on while the session takes answers.
     static std::size_t runs_ahead(double each_s) noexcept { return each_s < 0.001 ? most_ahead : each_s < 0.01 ? few_ahead : 1; }
+    /// How many such runs a lane can be given without waiting for it: what it is given may be a message through a socket.
+    std::size_t runs_that_fit(prepared_presets::ready const& like) const noexcept {
+        constexpr std::size_t most_bytes = std::size_t{128} << 10;
+        std::size_t each_bytes = 1;
+        for (auto const* const words : {&options_.command, &like.environment})
+            for (auto const& each : *words) each_bytes += each.size() + sizeof(std::size_t);
+        return std::max<std::size_t>(most_bytes / each_bytes, 1);
+    }
 
     std::vector<std::string> ids() const {
         std::vector<std::string> ids;
@@ -268,7 +276,7 @@ private:
             if (!over) continue;
             auto const started_ns = first.got.started_ns;
             auto const since = static_cast<double>(started_ns - std::exchange(queue.started_ns, started_ns)) / 1e9;
-            queue.ahead = keeps_output() ? 1 : runs_ahead(std::max(first.got.wall_s, since));
+            queue.ahead = keeps_output() ? 1 : std::min(runs_ahead(std::max(first.got.wall_s, since)), runs_that_fit(*first.ready));
             queue.places.pop_front();
             SB_CHECK(fill(i));
         }
