@@ -8,6 +8,7 @@
 #include <sb/record/event.hpp>
 #include <sb/record/preset.hpp>
 #include <sb/record/run.hpp>
+#include <sb/run/resuming_line.hpp>
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include <sb/cli/tool.hpp>
 #include <sb/key/guest.hpp>
 #include <sb/record/preset.hpp>
+#include <sb/stress/suites.hpp>
 
 namespace {
 

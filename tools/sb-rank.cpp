@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sb-rank - rank scenarios, presets, modules, workloads or severities by what their runs were worth
 #include "manual.hpp"
-#include <sb/app/rank_records.hpp>
+#include <sb/app/ranking.hpp>
 #include <sb/cli/tool.hpp>
 #include <sb/record/partial.hpp>
 #include <sb/record/rank.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sb - run a tool of sandbench by its short name
 #include "manual.hpp"
+#include <sb/cli/sibling_tool.hpp>
 #include <sb/cli/tool.hpp>
 #include <algorithm>
 #include <dirent.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+// Tests of machine_noise.hpp and process_cpu.hpp.
 #include "support/catch.hpp"
 #include <sb/machine/machine_noise.hpp>
+#include <sb/machine/process_cpu.hpp>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+// Tests of command_line.hpp and resuming_line.hpp.
 #include "support/catch.hpp"
 #include <sb/run/command_line.hpp>
+#include <sb/run/resuming_line.hpp>
 #include <string>
 #include <vector>
 

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include <sb/stress/compose_preset.hpp>
 #include <sb/stress/profile_set.hpp>
+#include <sb/stress/suites.hpp>
 #include <map>
 
 using namespace sb;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include <sb/stress/preset_plan.hpp>
+#include <sb/stress/suites.hpp>
 
 using namespace sb;
 using namespace sb::stress;

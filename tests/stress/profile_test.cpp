@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+// Tests of profile.hpp and suites.hpp.
 #include "support/catch.hpp"
 #include <sb/stress/profile.hpp>
 #include <sb/key/typed_preset.hpp>
+#include <sb/stress/suites.hpp>
 #include <algorithm>
 #include <map>
 #include <set>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The limits of a control group, as they are written into its files.
+// Writes the limits of a control group into its files, and reads back what the kernel took.
 #pragma once
 #include <sb/cgroup/cgroup_figures.hpp>
 #include <sb/cgroup/cgroup_limits.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Limits that a control group enforces for a whole tree of processes, and what the machine can provide at all.
+// Limits that are asked of a control group, and which of them this machine can provide.
+// cgroup_limiter.hpp writes them.
 #pragma once
 #include <sb/cgroup/cgroup_text.hpp>
 #include <sb/core/fd.hpp>

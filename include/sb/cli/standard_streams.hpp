@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The three descriptors that a program finds open.
+// Puts the null device in place of a standard stream that is closed.
 #pragma once
 #include <fcntl.h>
 #include <sys/stat.h>

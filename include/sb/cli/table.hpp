@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows for people (aligned), for spreadsheets (CSV) and for documents (Markdown).
+// Rows as a table: aligned for a terminal, as CSV for spreadsheets, as Markdown for documents.
 #pragma once
 #include <sb/cli/terminal.hpp>
 #include <sb/core/text.hpp>

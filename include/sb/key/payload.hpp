@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Keys of the workload's input: hostile, malformed and drifted payloads, and misuse. They do not act until there are
+// Keys of what a workload is fed: hostile, malformed and drifted input, and misuse. They do not act until there are
 // stubs.
 #pragma once
 #include <sb/key/definition.hpp>

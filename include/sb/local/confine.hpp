@@ -43,7 +43,7 @@ struct confine_request {
     std::vector<std::string> environment{"PATH=/usr/local/bin:/usr/bin:/bin"}; ///< NAME=VALUE; HOME and TMPDIR are added
     std::string input = "/dev/null"; ///< file that becomes standard input
     std::string groups_below; ///< v2 control group below which its own group is made; empty: below the caller's
-    int level = default_level; ///< see security_level.hpp
+    int level = default_level; ///< see filter/levels.hpp
     double wall_s = 30;
     std::int64_t memory_bytes = process::limits::none, processes = 1024, cpu_seconds = process::limits::none;
     std::int64_t open_files = 1024; ///< for each process

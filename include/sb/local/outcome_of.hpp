@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a watcher saw of a run, in the form of every backend.
+// Turns what a watcher saw of a run into the outcome that every backend gives.
 #pragma once
 #include <sb/watch/job.hpp>
 #include <sb/process/limits.hpp>

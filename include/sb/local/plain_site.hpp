@@ -6,6 +6,7 @@
 #include <sb/files/session_folder.hpp>
 #include <sb/files/workspace.hpp>
 #include <sb/local/site.hpp>
+#include <sb/machine/process_cpu.hpp>
 #include <sb/watch/watcher.hpp>
 #include <cerrno>
 #include <cstdint>

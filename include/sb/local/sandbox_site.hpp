@@ -10,6 +10,7 @@
 #include <sb/files/large_file.hpp>
 #include <sb/local/keep_files.hpp>
 #include <sb/local/site.hpp>
+#include <sb/machine/process_cpu.hpp>
 #include <sb/sandbox/instance.hpp>
 #include <algorithm>
 #include <csignal>

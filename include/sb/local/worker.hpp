@@ -12,10 +12,11 @@
 #include <sb/core/clock.hpp>
 #include <sb/core/last_resort.hpp>
 #include <sb/machine/home_cpu.hpp>
-#include <sb/local/check_input.hpp>
+#include <sb/local/input_for_check.hpp>
 #include <sb/local/host_abilities.hpp>
 #include <sb/local/site.hpp>
 #include <sb/local/worker_messages.hpp>
+#include <sb/machine/process_cpu.hpp>
 #include <sb/run/lane.hpp>
 #include <algorithm>
 #include <cerrno>

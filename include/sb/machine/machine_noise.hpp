@@ -23,15 +23,6 @@ struct machine_noise {
     double others_cpu_s = 0; ///< used by processes that are not ours
 };
 
-/// Processor time of a process so far, with its threads and those that have ended; 0 when it is gone.
-inline std::int64_t process_cpu_ns(pid_t pid) noexcept {
-    constexpr int scheduler_time = 2; // the kernel's number for this clock of a process; the C library would check once more that the process exists
-    auto const its = static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | scheduler_time);
-    timespec t{};
-    if (pid <= 0 || ::clock_gettime(its, &t) != 0) return 0;
-    return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
-
 /// Ticks of all processors since boot, from the first line of /proc/stat.
 struct machine_ticks {
     std::int64_t busy = 0, steal = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ends all processes that a run has started, wherever they hid.
+// Adopts the processes that a run left behind, and kills those that are our children. The reaper repeats that until there are none.
 //
 // How it works: this process is a child subreaper. So every process that a payload leaves behind becomes our child when its
 // own parent dies, however often it forked, called setsid or ignored signals. Killing our children therefore brings the next

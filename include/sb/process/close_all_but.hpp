@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a process that was forked, and executes nothing, does with descriptors that it does not need.
+// Closes all descriptors but a few, in a child that executes no other program.
 #pragma once
 #include <algorithm>
 #include <array>

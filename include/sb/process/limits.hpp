@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The limits of a program.
+// All limits of a run: of each process, of its tree, of its workspace and of its time.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -26,7 +26,7 @@ struct limits {
     std::int64_t numbered_pids = none; ///< the same limit, enforced by process namespaces (task_limit.hpp)
     double tree_cores = none; ///< processor time a second, in processors; fractions count
     std::int64_t scratch_bytes = none, scratch_inodes = none; ///< workspace, home, /tmp and /dev/shm together
-    int level = 0; ///< security level (security_level.hpp); 0: no sandbox
+    int level = 0; ///< security level (filter/levels.hpp); 0: no sandbox
 };
 
 /// Our own processes in the payload's user namespace, which RLIMIT_NPROC counts with the payload's: the init of the sandbox.

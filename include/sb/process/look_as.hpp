@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Looks at files with another user's rights. So a file that only root may read is not read for a user who put its name
-// somewhere.
+// Looks at files with another user's rights, so that root reads nothing for a user who may not.
 #pragma once
 #include <sb/process/payload_user.hpp>
 #include <cstdint>

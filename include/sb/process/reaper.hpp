@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A reaper: the small process that starts programs, waits for every process that ends, and kills the rest.
 //
-// How it works: a watcher (watch.hpp) stays outside and has the pipes and the clock. The reaper is the parent of every
+// How it works: a watcher (watch/watcher.hpp) stays outside and has the pipes and the clock. The reaper is the parent of every
 // program of the run. In its own process namespace it is process 1: orphans of a payload become its children, and one
 // kill(-1) reaches every process. Without a namespace it is a subreaper and kills its children until there are none
 // (adopt_and_kill.hpp). It reads its orders from memory shared with the watcher and from a socket. When that socket is closed, or the

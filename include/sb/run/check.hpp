@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The check of a run's output: whether it can be made at all, and its result.
+// The command of --check: whether it can be run, with which environment and limits, and what its exit status means.
 #pragma once
 #include <sb/core/result.hpp>
 #include <sb/core/text.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sandbox of one worker, from its owner's side. It is born with a supervisor and an init, is checked or cleaned before
+// One sandbox, from its owner's side. It is born with a supervisor and an init, is checked or cleaned before
 // each run, and ends as a whole.
 //
 // How it works: the owner asks the template for a sandbox. The template clones the supervisor, and the supervisor clones the

@@ -4,6 +4,7 @@
 #include <sb/stress/overrides.hpp>
 #include <sb/stress/preset_id.hpp>
 #include <sb/stress/profile_set.hpp>
+#include <sb/stress/suites.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <functional>

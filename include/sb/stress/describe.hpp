@@ -2,6 +2,7 @@
 // Profiles, stages and keys as rows that a person or a program can read.
 #pragma once
 #include <sb/stress/profile_set.hpp>
+#include <sb/stress/suites.hpp>
 #include <string>
 #include <string_view>
 #include <vector>

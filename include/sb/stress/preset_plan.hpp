@@ -4,6 +4,7 @@
 #include <sb/stress/compose_preset.hpp>
 #include <sb/stress/generate.hpp>
 #include <sb/stress/keywords.hpp>
+#include <sb/stress/suites.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <optional>

@@ -14,7 +14,7 @@
 #include <sb/process/reaper_link.hpp>
 #include <sb/watch/output_pipes.hpp>
 #include <sb/watch/job.hpp>
-#include <sb/watch/unenforced_limits.hpp>
+#include <sb/watch/polled_limits.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -333,7 +333,7 @@ private:
 
     unique_fd signals_;
     output_pipes streams_;
-    unenforced_limits limits_;
+    polled_limits limits_;
     rlimit open_files_{};
     process::order_room* room_ = nullptr;
     process::reaper_link* by_ = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Limits of a run that the kernel does not enforce: somebody looks, in time, whether they were exceeded.
+// Limits of a run that the kernel does not enforce: the watcher looks again and again, and ends a run that exceeds one.
 #pragma once
 #include <sb/files/disk_full.hpp>
 #include <sb/machine/file_count.hpp>
@@ -12,7 +12,7 @@
 
 namespace sb::watch {
 
-class unenforced_limits {
+class polled_limits {
 public:
     /// `reaper` is the first process of the run's own namespace; -1: it has none.
     void begin(job const& what, pid_t reaper, std::int64_t now_ns) {

@@ -2,7 +2,7 @@
 #include "support/catch.hpp"
 #include "support/files.hpp"
 #include "support/tool_io.hpp"
-#include <sb/app/rank_records.hpp>
+#include <sb/app/ranking.hpp>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include <sb/core/text.hpp>
-#include <sb/local/check_input.hpp>
+#include <sb/local/input_for_check.hpp>
 #include <cerrno>
 #include <string>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a check gets of the run that it judges.
+// What the command of --check gets of the run: a sealed copy of its output, and no HOME of it.
 #pragma once
 #include <sb/core/fd.hpp>
 #include <sb/core/result.hpp>

@@ -3,13 +3,13 @@
 #include "support/victim.hpp"
 #include <sb/core/clock.hpp>
 #include <sb/core/fd.hpp>
-#include <sb/watch/unenforced_limits.hpp>
+#include <sb/watch/polled_limits.hpp>
 #include <fcntl.h>
 
 using namespace sb::watch;
 
 TEST_CASE("a run without such limits is never looked at") {
-    unenforced_limits watches;
+    polled_limits watches;
     watches.begin({}, -1, 1000);
     CHECK(watches.due_ns() == -1);
     CHECK(watches.look(1'000'000'000) == killer::nobody);
@@ -24,7 +24,7 @@ TEST_CASE("a run with a disk of its own is looked at in time, and a full disk en
     what.scratch = here.get();
     what.held.scratch_bytes = 64 << 20;
     what.held.scratch_inodes = 1000;
-    unenforced_limits watches;
+    polled_limits watches;
     auto const now = sb::monotonic_ns();
     watches.begin(what, -1, now);
     auto const due = watches.due_ns();
