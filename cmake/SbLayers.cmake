@@ -69,9 +69,11 @@ if(TARGET simdjson::simdjson AND SB_SIMDJSON_ARCHIVE) # found beside a shared li
   endif()
 endif()
 set(source "${PROJECT_SOURCE_DIR}/build/deps/simdjson")
-if(PROJECT_IS_TOP_LEVEL AND SB_STATIC AND NOT SB_SIMDJSON_ARCHIVE AND EXISTS "${source}/simdjson.cpp")
+file(GLOB found CONFIGURE_DEPENDS "${source}/simdjson.cpp") # it may come, go or change later
+if(PROJECT_IS_TOP_LEVEL AND SB_STATIC AND NOT SB_SIMDJSON_ARCHIVE AND found)
   add_library(sb_simdjson STATIC EXCLUDE_FROM_ALL "${source}/simdjson.cpp")
   target_compile_options(sb_simdjson PRIVATE -ffunction-sections -fdata-sections)
+  set_target_properties(sb_simdjson PROPERTIES CXX_CLANG_TIDY "") # not ours to tidy
   target_include_directories(sb_simdjson SYSTEM PUBLIC "${source}")
   set(sb_simdjson sb_simdjson)
   set(SB_SIMDJSON_ARCHIVE sb_simdjson)

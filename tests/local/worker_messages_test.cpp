@@ -41,12 +41,13 @@ TEST_CASE("messages that arrive together are taken one by one") {
 TEST_CASE("two ends that send more than the socket holds, and read only then, do not wait for each other") {
     socket_pair between;
     std::string const much(4 << 20, 'x');
+    bool sent = false, received = false;
     std::thread session{[&] { // as a session: it sends all of its jobs before it reads an answer
         outbox jobs;
         jobs.put(much);
-        CHECK(jobs.send(between.ends[1], true));
+        sent = jobs.send(between.ends[1], true);
         inbox answers;
-        CHECK(answers.receive(between.ends[1]) == much);
+        received = answers.receive(between.ends[1]) == much;
     }};
     outbox answers;
     inbox orders;
@@ -54,6 +55,8 @@ TEST_CASE("two ends that send more than the socket holds, and read only then, do
     CHECK(send_and_take_in(answers, orders, between.ends[0]));
     CHECK(orders.receive(between.ends[0]) == much);
     session.join();
+    CHECK(sent);
+    CHECK(received);
     answers.put(much);
     between.close_sender();
     CHECK_FALSE(send_and_take_in(answers, orders, between.ends[0]));

@@ -62,11 +62,42 @@ inline std::vector<std::string> names_of(std::string const& folder) {
     return names;
 }
 
-/// Processes whose command line names the run, wherever they hide: pid and state.
+struct process {
+    pid_t pid = 0, parent = 0;
+    char state = '?';
+    std::string name;
+};
+inline std::vector<process> all_processes() {
+    std::vector<process> found;
+    for (auto const& each : names_of("/proc")) {
+        if (each[0] < '1' || each[0] > '9') continue;
+        auto const stat = read_whole("/proc/" + each + "/stat");
+        auto const begin = stat.find('('), end = stat.rfind(") ");
+        if (begin == std::string::npos || end == std::string::npos || end < begin) continue;
+        found.push_back({std::atoi(each.c_str()), std::atoi(stat.c_str() + end + 4), stat[end + 2], stat.substr(begin + 1, end - begin - 1)});
+    }
+    return found;
+}
+
+/// The living processes of a run, wherever they hide: those whose command line names it, and the helpers of sb-exec below us, who have
+/// no command line. Those whose parents died are our children (main makes us a subreaper).
 inline std::vector<pid_t> processes_with(std::string const& tag) {
+    auto const all = all_processes();
+    auto const is_below_us = [&](process const* each) {
+        for (int steps = 0; steps < 64; ++steps) {
+            if (each->parent == ::getpid()) return true;
+            auto const above = std::find_if(all.begin(), all.end(), [&](process const& other) { return other.pid == each->parent; });
+            if (above == all.end()) return false;
+            each = &*above;
+        }
+        return false;
+    };
     std::vector<pid_t> found;
-    for (auto const& name : names_of("/proc"))
-        if (name[0] >= '1' && name[0] <= '9' && read_whole("/proc/" + name + "/cmdline").find(tag) != std::string::npos) found.push_back(std::atoi(name.c_str()));
+    for (auto const& each : all) {
+        bool const is_helper = each.name.starts_with("sb-exec ") && is_below_us(&each);
+        if (is_helper && each.state == 'Z' && each.parent == ::getpid()) ::waitpid(each.pid, nullptr, WNOHANG);
+        if ((is_helper && each.state != 'Z' && each.state != 'X') || read_whole("/proc/" + std::to_string(each.pid) + "/cmdline").find(tag) != std::string::npos) found.push_back(each.pid);
+    }
     return found;
 }
 
@@ -92,12 +123,8 @@ inline void wait_over(sb::unique_fd const& held, double until) {
 
 inline std::vector<pid_t> children_of(pid_t parent) {
     std::vector<pid_t> found;
-    for (auto const& name : names_of("/proc")) {
-        if (name[0] < '1' || name[0] > '9') continue;
-        auto const stat = read_whole("/proc/" + name + "/stat");
-        auto const at = stat.rfind(") ");
-        if (at != std::string::npos && std::atoi(stat.c_str() + at + 4) == parent) found.push_back(std::atoi(name.c_str()));
-    }
+    for (auto const& each : all_processes())
+        if (each.parent == parent) found.push_back(each.pid);
     return found;
 }
 

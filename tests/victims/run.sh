@@ -18,7 +18,18 @@ printed() { printf '%s\n' "$record" | sed -n 's/.*"stdout":{[^}]*"head":"\([^"\\
 reason() { printf '%s\n' "$record" | sed -n 's/.*"end":{[^}]*"reason":"\([^"]*\)".*/\1/p'; }
 number_of() { printf '%s\n' "$record" | sed -n "s/.*\"$1\":\\([-0-9.e]*\\).*/\\1/p"; }
 at_most() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 <= b + 0) }'; }
-left() { grep -lszFf "$stage/tag" /proc/[0-9]*/cmdline | wc -l; } # processes that still carry the tag
+in_session() { # WORDS…: in a session of its own, whose number is in $stage/session
+    # shellcheck disable=SC2016
+    setsid -w sh -c 'echo $$ >"$1/session" && shift && exec timeout -k 5 60 "$@"' - "$stage" "$@"
+}
+left() { # processes that still carry the tag, and helpers of sb-exec of that session, which have no command line
+    {
+        grep -lszFf "$stage/tag" /proc/[0-9]*/cmdline
+        grep -lsx 'sb-exec [a-z]*' /proc/[0-9]*/comm | sed 's/comm$/stat/' | while read -r stat; do
+            cat "$stat" 2>/dev/null
+        done | sed 's/^[0-9]* (.*) //' | awk -v of="$(cat "$stage/session")" '$1 != "Z" && $4 == of { print "helper" }'
+    } | wc -l
+}
 
 not_for_the_tree() { # the record says of $key that nothing, or a limit of each process, holds it
     case $key in CPU_LIMIT | MEMORY_LIMIT | PIDS_LIMIT | DISK_LIMIT) ;; *) return 1 ;; esac
@@ -44,7 +55,7 @@ row() {
     fi
     # shellcheck disable=SC2086
     record=$(printf '{"SCENARIO_NAME":"%s","TIMEOUT":20,%s}\n' "$name" "$preset" |
-        HOME=$stage/home TMPDIR=$stage/tmp timeout -k 5 60 "$bin/sb-exec" ${SB_PROBE_OPTIONS-} --data-dir "$stage/data" -- ./victim $words "$tag" 2>"$stage/err")
+        in_session env HOME="$stage/home" TMPDIR="$stage/tmp" "$bin/sb-exec" ${SB_PROBE_OPTIONS-} --data-dir "$stage/data" -- ./victim $words "$tag" 2>"$stage/err")
     class=$(printf '%s\n' "$record" | sed -n 's/.*"end":{"class":"\([a-z]*\)".*/\1/p')
     hit=$(printf '%s\n' "$record" | sed -n 's/.*"limits_hit":\[\([^]]*\)\].*/\1/p')
     key=$(printf '%s' "$preset" | sed 's/^"\([A-Z_]*\)".*/\1/')

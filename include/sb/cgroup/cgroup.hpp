@@ -94,6 +94,7 @@ public:
     result<limits_in_force> hold(group_limits const& asked) {
         if (held_ && *held_ == asked) return limiter_.in_force();
         SB_CHECK(check(asked, here_));
+        held_.reset(); // until all is written: nothing is known of a half
         SB_CHECK(limiter_.impose(asked, meter_));
         held_ = asked;
         return limiter_.in_force();
@@ -266,7 +267,10 @@ private:
         SB_TRY(run_, make_side("run"));
         if (given_) SB_CHECK(give(run_.get(), run_path()));
         open_files();
-        if (held_) SB_CHECK(limiter_.impose(*held_, meter_));
+        if (auto const asked = std::exchange(held_, std::nullopt)) {
+            SB_CHECK(limiter_.impose(*asked, meter_));
+            held_ = asked;
+        }
         return {};
     }
 

@@ -16,6 +16,7 @@
 #include <sb/machine/home_cpu.hpp>
 #include <sb/process/payload_user.hpp>
 #include <sb/process/privileges.hpp>
+#include <sb/process/signals.hpp>
 #include <sb/sandbox/mount_supervisor.hpp>
 #include <sb/sandbox/template_root.hpp>
 #include <algorithm>
@@ -91,6 +92,7 @@ public:
 
     /// `enclose`, then `begin`, then births, each when requested.
     void serve() {
+        process::signals_blocked const always;
         if (!hear() || !say(-1, enclose()) || !hear() || !say(-1, begin())) return;
         std::vector<char> text(sizeof(birth_wish) + most_filter * sizeof(sock_filter));
         for (;;) {
@@ -131,7 +133,7 @@ private:
         if (drops_groups_ && ::syscall(SYS_setgroups, 0, nullptr) < 0) return last_error("drop supplementary groups");
         SB_CHECK(process::become_payload());
         ::umask(022);
-        // for all that are born from here; signals stay blocked until then
+        // for all that are born from here, who unblock signals when they are ready
         SB_CHECK(forget_words());
         take_name("sb-exec parent");
         process::let_be(~process::signal_bits{0});
