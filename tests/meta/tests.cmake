@@ -19,6 +19,8 @@ add_executable(schemas meta/schemas.cpp)
 target_link_libraries(schemas PRIVATE sandbench::record sandbench::json sb_developer)
 add_test(NAME meta/schemas COMMAND schemas "${PROJECT_SOURCE_DIR}/docs/schema")
 
+add_test(NAME meta/ccached COMMAND "${sb_meta}/ccached.sh" "${CMAKE_CXX_COMPILER}")
+set_tests_properties(meta/ccached PROPERTIES SKIP_RETURN_CODE 77)
 if(SB_BUILD_TOOLS)
   add_test(NAME meta/reference COMMAND "${sb_meta}/reference.sh" "${PROJECT_BINARY_DIR}/bin")
   add_test(NAME meta/keys COMMAND "${sb_meta}/keys.sh" "${PROJECT_BINARY_DIR}/bin")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Files that tests read: oracles in the tree, and what may stand beside the checkout.
 #pragma once
+#include "support/catch.hpp"
 #include <sb/core/fd.hpp>
 #include <cstdlib>
 #include <string>

@@ -123,4 +123,14 @@ inline constexpr auto profile_aliases = std::to_array<profile_alias>({
     {"baseline", "normal"},
 });
 
+/// Settings of the suite of scenarios (suites.hpp) in addition to its profiles: (scenario, key, text). At severity high the profile's own value
+/// applies.
+struct suite_setting {
+    std::string_view scenario, key, low;
+};
+inline constexpr std::array<suite_setting, 2> suite_settings{{
+    {"concurrency_spike", "CONCURRENCY_LEVEL", "8"},
+    {"hostile_input", "INJECT_EDGE_CASES", "true"},
+}};
+
 } // namespace sb::stress

@@ -10,16 +10,6 @@ namespace sb::stress {
 /// The scenario suite: each scenario is run with and without the workload, and compared with the first.
 inline constexpr std::array<std::string_view, 5> scenario_suite{"normal", "concurrency_spike", "hostile_input",
                                                                 "schema_drift", "flaky_upstream"};
-/// Settings of the suite in addition to its profiles: (scenario, key, text). At severity high the profile's own value
-/// applies.
-struct suite_setting {
-    std::string_view scenario, key, low;
-};
-inline constexpr std::array<suite_setting, 2> suite_settings{{
-    {"concurrency_spike", "CONCURRENCY_LEVEL", "8"},
-    {"hostile_input", "INJECT_EDGE_CASES", "true"},
-}};
-
 /// One stage of the trajectory: conditions that worsen in a fixed order.
 struct stage {
     std::string_view name;
