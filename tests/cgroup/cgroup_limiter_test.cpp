@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 #include "support/made_up_group.hpp"
 #include <sb/cgroup/cgroup_limiter.hpp>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unistd.h>
@@ -46,6 +47,15 @@ struct limited : group {
         auto const done = limiter.impose(asked, meter);
         return done.has_error() ? done.error().what : written();
     }
+    /// Of 64 MiB, ten processes and half a processor.
+    void check_in_force(std::optional<std::int64_t> socket_bytes) const {
+        auto const& now = limiter.in_force();
+        CHECK(now.memory_bytes == 64 * mebibyte);
+        CHECK(now.swap_too);
+        CHECK(now.pids == 10);
+        CHECK(now.cores == 0.5);
+        CHECK(now.socket_bytes == socket_bytes);
+    }
 };
 
 } // namespace
@@ -53,19 +63,11 @@ struct limited : group {
 TEST_CASE("limits are written as each version has them, and processes that are not the payload's do not count") {
     limited two{2};
     CHECK(two.impose({64 * mebibyte, 10, 0.5, 2 * mebibyte}) == "67108864|0|13|10000 20000");
-    CHECK(two.limiter.in_force().memory_bytes == 64 * mebibyte);
-    CHECK(two.limiter.in_force().swap_too);
-    CHECK(two.limiter.in_force().pids == 10);
-    CHECK(two.limiter.in_force().cores == 0.5);
-    CHECK_FALSE(two.limiter.in_force().socket_bytes); // part of memory
+    two.check_in_force(std::nullopt); // part of memory
 
     limited one{1};
     CHECK(one.impose({64 * mebibyte, 10, 0.5, 2 * mebibyte}) == "67108864|67108864|1048576|13|10000|20000");
-    CHECK(one.limiter.in_force().memory_bytes == 64 * mebibyte);
-    CHECK(one.limiter.in_force().swap_too);
-    CHECK(one.limiter.in_force().pids == 10);
-    CHECK(one.limiter.in_force().cores == 0.5);
-    CHECK(one.limiter.in_force().socket_bytes == mebibyte); // senders wait at half of it
+    one.check_in_force(mebibyte); // senders wait at half of it
 }
 
 TEST_CASE("only what differs is written, and no limit is written as the kernel has it") {

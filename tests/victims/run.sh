@@ -42,6 +42,21 @@ verdict() { # held|broken|skipped NAME WHY
     case $1 in held | shown) held=$((held + 1)) ;; skipped) skipped=$((skipped + 1)) ;; *) broken=$((broken + 1)) ;; esac
 }
 
+# A check of the check: helpers of a session that runs are among what is left.
+if [ "$given" != " --bare " ]; then
+    : >"$stage/session"
+    in_session env HOME="$stage/home" TMPDIR="$stage/tmp" "$bin/sb-exec" --data-dir "$stage/data" -- sleep 50 </dev/null >/dev/null 2>&1 &
+    n=0
+    for _ in $(seq 400); do
+        [ ! -s "$stage/session" ] || n=$(left)
+        [ "$n" = 0 ] || break
+        sleep 0.05
+    done
+    kill "$(cat "$stage/session")" 2>/dev/null
+    wait
+    [ "$n" != 0 ] || { echo 'run.sh: helpers of sb-exec are not seen, so none that is left would be'; exit 1; }
+fi
+
 # row NAME WORDS PRESET CLASSES LIMIT [CHECK…]: the classes that are right, the key that limits_hit must name ("-": none)
 row() {
     name=$1 words=$2 preset=$3 classes=$4 limit=$5 names="$names$1 "

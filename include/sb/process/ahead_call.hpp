@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a watcher lets a child go that its reaper has cloned ahead of the run and that waits.
+// How a watcher starts a child that its reaper cloned ahead of the run.
 //
 // How it works: watcher, reaper and child share a word in memory. It holds the number of the child that was requested and
 // the state of that child. The child sleeps on that word. The watcher changes the word and wakes the child directly. Reaper
