@@ -137,7 +137,7 @@ private:
         auto o = order_for(host_, tools_, what, run, tag);
         auto const before = look(host_, tools_.programs());
         bool const all = std::string_view{run.does} == "all";
-        bool struck = false;
+        bool struck = false, sees_helpers = false; // helpers have no command line: were they not seen, none that is left would be
         std::vector<pid_t> payload;
         std::vector<sb::unique_fd> everyone;
         o.seconds = 15;
@@ -148,7 +148,9 @@ private:
             everyone.clear();
             for (auto const pid : processes_with(tag)) {
                 everyone.push_back(hold_of(pid));
-                if (read_whole("/proc/" + std::to_string(pid) + "/cmdline").starts_with("./sb-probe")) payload.push_back(pid);
+                auto const line = read_whole("/proc/" + std::to_string(pid) + "/cmdline");
+                if (line.starts_with("./sb-probe")) payload.push_back(pid);
+                sees_helpers = sees_helpers || line.find(tag) == std::string::npos;
             }
             if (payload.size() < 3) return;
             struck = true;
@@ -160,6 +162,7 @@ private:
         auto const seen = probes::run(o);
         std::string bad;
         auto const say = [&](std::string const& text) { (bad += bad.empty() ? "" : "; ") += text; };
+        if (struck && !sees_helpers) say("no helper of sb-exec was seen");
         if (!struck) say("the payload never came to be: " + seen.err.substr(0, seen.err.find('\n')));
         auto const patience = now_s() + 3;
         std::vector<pid_t> left;
