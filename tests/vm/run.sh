@@ -101,14 +101,14 @@ for left in "${TMPDIR:-/tmp}"/sandbench-vm.*/; do
     if [ -O "$left/lock" ]; then flock -n "$left/lock" rm -rf --one-file-system "$left" || true; fi # in use: another machine runs
 done
 # The watcher makes our folder, holds its lock, and reads until this script, the only writer, is gone. It is in a session of its
-# own, out of reach of a killed group.
+# own, out of reach of a killed group. It keeps our error output open: whoever reads that to its end knows that the folder is gone.
 # shellcheck disable=SC2016
 coproc watching {
     exec {held}<&-
-    exec setsid sh -c 'trap "" INT TERM HUP
-        work=$(mktemp -d "$1/sandbench-vm.XXXXXX") && exec 9>"$work/lock" && flock 9 && echo "$work" || exit
-        cat >/dev/null
-        rm -rf --one-file-system "$work"' watcher "${TMPDIR:-/tmp}" 2>/dev/null
+    exec setsid sh -c 'trap "" INT TERM HUP PIPE # PIPE: this script may be gone before it has read where the folder is
+        work=$(mktemp -d "$1/sandbench-vm.XXXXXX") || exit
+        exec 9>"$work/lock" && flock 9 && echo "$work" && cat >/dev/null
+        rm -rf --one-file-system "$work"' watcher "${TMPDIR:-/tmp}" 8>&2 2>/dev/null
 }
 watcher=$watching_PID alive=${watching[1]}
 read -r work <&"${watching[0]}" || { say "cannot make a folder in ${TMPDIR:-/tmp}" && exit 125; }
