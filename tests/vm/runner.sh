@@ -52,8 +52,13 @@ say 'user, environment, names with quotes and commas, a shared folder, a command
 
 wants 124 --time-limit 8 -- sleep 1000
 grep -q 'time limit of 8 s' "$work/err" || fail 'the time limit is not named'
-wants 125 -- sh -c 'echo said; echo c >/proc/sysrq-trigger; sleep 1000'
-[ "$(cat "$work/out")" = said ] || fail 'what was said before the panic is lost'
+mkdir "$work/heard"
+: >"$work/out"
+{ timeout 100 sh -c 'until grep -qx said "$1/out"; do sleep 0.1; done' sh "$work" && touch "$work/heard/it"; } &
+hearing=$!
+# shellcheck disable=SC2016
+wants 125 --share-rw "$work/heard" -- sh -c 'echo said; until [ -e "$1/it" ]; do sleep 0.1; done; echo c >/proc/sysrq-trigger; sleep 1000' sh "$work/heard"
+wait $hearing && [ "$(cat "$work/out")" = said ] || fail 'what was said before the panic is lost'
 grep -q 'Kernel panic' "$work/err" || fail 'the panic is not shown'
 say 'the time limit ends it; a panic is shown'
 
