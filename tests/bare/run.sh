@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # run.sh [--suite NAME] [--whole | --quick]: proves the README's two commands on a bare Debian, bootstrapped into a temporary folder
-# (root only). Somebody without rights runs every test there; root does too, but with --quick, where root makes the demo only.
+# (root only). Somebody without rights runs the tests there, and root does; with --quick root makes the demo only, and the tests that
+# show something of the kernel are left out.
 #
 # How it works: this script makes the folder, then runs bootstrapped.sh in mount and process namespaces of its own. All mounts
 # are made in there, so they are gone with the last process in there; and the processes are gone with this script, however it

@@ -25,7 +25,7 @@ inline bool exists(std::string const& path) {
     return ::lstat(path.c_str(), &facts) == 0;
 }
 /// A file with this text and nothing else.
-inline void put(std::string const& path, std::string_view text, mode_t mode = 0600) {
+inline void put(std::string const& path, std::string_view text, mode_t mode = 0644) {
     auto const file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
     if (file.has_error() || write_all(file->get(), text, path).has_error()) std::abort();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One slot with a sandbox, as tests handle it.
 #pragma once
+#include "support/files.hpp"
 #include "support/kernel.hpp"
 #include "support/victim.hpp"
 #include <sb/files/path.hpp>
@@ -15,12 +16,6 @@
 #include <vector>
 
 namespace sb::test {
-
-inline void put(std::string const& path, std::string_view text) {
-    auto const file = sb::open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    REQUIRE_FALSE(file.has_error());
-    REQUIRE(::write(file->get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
-}
 
 /// One slot as its owner handles it: a box that is proven clean or put in order before each run, and else replaced.
 class slot {

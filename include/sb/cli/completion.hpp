@@ -10,7 +10,7 @@ namespace sb::cli {
 namespace detail {
 
 /// Inside single quotes of a shell.
-inline std::string quoted(std::string_view text) {
+inline std::string single_quoted(std::string_view text) {
     std::string out;
     for (char const c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
     return out;
@@ -26,7 +26,7 @@ inline std::string bash_completion(declaration const& d) {
         if (o.is_switch()) continue;
         std::string pattern = o.letter ? cat(o.flag, "|-", o.letter) : o.flag;
         if (!o.words.empty())
-            cases += cat("    ", pattern, ") COMPREPLY=($(compgen -W '", quoted(joined(o.words, " ")), "' -- \"$cur\")); return ;;\n");
+            cases += cat("    ", pattern, ") COMPREPLY=($(compgen -W '", single_quoted(joined(o.words, " ")), "' -- \"$cur\")); return ;;\n");
         else if (takes_path(o)) cases += cat("    ", pattern, ") COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n");
         else cases += cat("    ", pattern, ") return ;;\n");
     }
@@ -44,9 +44,9 @@ inline std::string bash_completion(declaration const& d) {
                "      return\n    fi\n  done\n";
     auto const verbs = joined(d.verbs, " ", [](auto const& each) { return each.name; });
     if (!verbs.empty())
-        out += cat("  local word chosen=\n  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do [[ ' ", quoted(verbs), " ' != *\" $word \"* ]] || chosen=$word; done\n");
-    out += cat("  case $prev in\n", cases, "  esac\n  if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W '", quoted(flags), "' -- \"$cur\"))\n",
-               verbs.empty() ? std::string{} : cat("  elif [[ -z $chosen ]]; then COMPREPLY=($(compgen -W '", quoted(verbs), "' -- \"$cur\"))\n"),
+        out += cat("  local word chosen=\n  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do [[ ' ", single_quoted(verbs), " ' != *\" $word \"* ]] || chosen=$word; done\n");
+    out += cat("  case $prev in\n", cases, "  esac\n  if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W '", single_quoted(flags), "' -- \"$cur\"))\n",
+               verbs.empty() ? std::string{} : cat("  elif [[ -z $chosen ]]; then COMPREPLY=($(compgen -W '", single_quoted(verbs), "' -- \"$cur\"))\n"),
                d.dispatches ? cat("  else COMPREPLY=($(compgen -c -- \"", d.name, "-$cur\" | sort -u)) COMPREPLY=(\"${COMPREPLY[@]#", d.name, "-}\"); fi\n")
                             : std::string{"  else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n"},
                "}\ncomplete -o filenames -F _", function, " ", d.name, "\n");
@@ -60,14 +60,14 @@ inline std::string zsh_completion(declaration const& d) {
             if (c == '[' || c == ']' || c == ':' || c == '\\') out += '\\';
             out += c;
         }
-        return quoted(out);
+        return single_quoted(out);
     };
     std::string out = cat("#compdef ", d.name, "\n# SPDX-License-Identifier: MIT\n_arguments -s \\\n");
     for (auto const& o : d.options) {
         std::string action;
         if (!o.is_switch()) {
             action = cat(":", described(o.meta), ":");
-            if (!o.words.empty()) action += cat("(", quoted(joined(o.words, " ")), ")");
+            if (!o.words.empty()) action += cat("(", single_quoted(joined(o.words, " ")), ")");
             else if (takes_path(o)) action += "_files";
             else action += " ";
         }
@@ -95,7 +95,7 @@ inline std::string fish_completion(declaration const& d) {
         out += cat("complete -c ", d.name, " -l ", o.flag.substr(2));
         if (o.letter) out += cat(" -s ", o.letter);
         if (d.dispatches) out += " -n __fish_use_subcommand";
-        if (!o.is_switch()) out += !o.words.empty() ? cat(" -x -a '", quoted(joined(o.words, " ")), "'") : takes_path(o) ? " -r -F" : " -x";
+        if (!o.is_switch()) out += !o.words.empty() ? cat(" -x -a '", single_quoted(joined(o.words, " ")), "'") : takes_path(o) ? " -r -F" : " -x";
         out += cat(" -d '", escaped(own_help(o)), "'\n");
     }
     if (d.dispatches)
