@@ -6,7 +6,7 @@ target_compile_options(sb_developer INTERFACE
   $<$<BOOL:${SB_WERROR}>:-Werror>)
 # g++ 12 sees overlaps and overruns inside its own std::string that are not there (GCC bugs 105329, 105651)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(sb_developer INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+  target_compile_options(sb_developer INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
 endif()
 # ccache, where it is installed: what one clone of the tree has compiled is found by all. Nothing else may hash an absolute path.
 # clang's precompiled headers name the files they are made of, so those of one clone would be read by another.

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # run.sh [--suite NAME] [--whole | --quick]: proves the README's two commands on a bare Debian, bootstrapped into a temporary folder
-# (root only). Somebody without rights runs the tests there, and root does; with --quick root makes the demo only, and the tests that
-# show something of the kernel are left out.
+# (root only). Somebody without rights and root run every test there. With --quick root makes the demo only, and somebody without
+# rights leaves out the tests that ask the kernel or the processors.
 #
 # How it works: this script makes the folder, then runs bootstrapped.sh in mount and process namespaces of its own. All mounts
 # are made in there, so they are gone with the last process in there; and the processes are gone with this script, however it
