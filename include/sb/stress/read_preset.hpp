@@ -5,6 +5,7 @@
 #include <sb/key/typed_preset.hpp>
 #include <sb/stress/preset_id.hpp>
 #include <sb/stress/profile_set.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -167,7 +168,7 @@ private:
     /// The first line in `held_` cannot continue like this: reports it, and reads what came after it again.
     void torn() {
         auto const text = std::exchange(held_, {});
-        auto const end = std::min(text.find('\n'), text.size());
+        auto const end = static_cast<std::size_t>(std::find(text.begin(), text.end(), '\n') - text.begin());
         auto const wrong = fault_in(std::string_view{text}.substr(0, end));
         no(start_line_, start_byte_ + wrong.at,
             std::string{wrong.what.empty() ? "unexpected value" : wrong.what});
